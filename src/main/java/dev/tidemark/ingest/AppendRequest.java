@@ -1,0 +1,22 @@
+package dev.tidemark.ingest;
+
+import io.vertx.core.buffer.Buffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One append as HTTP gives it.
+ *
+ * @param stream the decoded name, not yet checked
+ * @param contentType header as sent; null if there was none
+ * @param contentEncoding header as sent; null if there was none
+ * @param eventTime {@code Event-Time} header as sent; null if there was none
+ * @param body as sent, not yet decoded
+ * @param archived whether to answer only when folded and forced ({@code ack=archived})
+ */
+public record AppendRequest(
+        String stream,
+        @Nullable String contentType,
+        @Nullable String contentEncoding,
+        @Nullable String eventTime,
+        Buffer body,
+        boolean archived) {}

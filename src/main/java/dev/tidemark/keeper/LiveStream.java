@@ -1,0 +1,53 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StreamName;
+import dev.tidemark.event.StreamSettings;
+import dev.tidemark.event.StripeId;
+import io.vertx.core.Future;
+
+/**
+ * One stream of this process, as those who append to it, read it and fold it see it. Any thread; futures complete on the caller's
+ * context.
+ */
+public interface LiveStream {
+    StreamId id();
+
+    default StreamName name() {
+        return id().name();
+    }
+
+    StreamSettings settings();
+
+    /** Unix milliseconds. */
+    long createdMs();
+
+    int stripes();
+
+    default StripeId stripe(int index) {
+        return new StripeId(id(), index);
+    }
+
+    /** What memory holds of a stripe now. */
+    TimelineSnapshot snapshot(int stripe);
+
+    /**
+     * Opens the stream's stripes if that hasn't been done: recovers what Redis and the archive hold, fences. Completes at once
+     * afterwards. Fails with a {@link dev.tidemark.event.Problem} if Redis or the archive is away; the next call tries again.
+     */
+    Future<Void> open();
+
+    /** Whether the keeper's connection to Redis stands: if not, the live log can't be read beyond memory and nothing is appended. */
+    boolean liveLogReachable();
+
+    /** Whether the stream was deleted: nothing of it may be given any more. */
+    boolean isDeleted();
+
+    /**
+     * Calls {@code onAdvance} whenever the snapshot has more events, the stream is deleted, or the live log comes or goes. It is
+     * called on the keeper's event loop, often: it only sets a flag and schedules work elsewhere.
+     *
+     * @return ends it; any thread
+     */
+    Runnable follow(Runnable onAdvance);
+}

@@ -1,0 +1,19 @@
+package dev.tidemark.livelog;
+
+import dev.tidemark.event.Position;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StripeId;
+import io.vertx.core.Future;
+
+/** What only the fold/trim cycle may do to a live log. */
+public interface LiveLogTrimmer {
+    /**
+     * Removes the entries below {@code minId}, exactly ({@code XTRIM key MINID = minId}).
+     *
+     * @return how many were removed
+     */
+    Future<Long> trim(StripeId stripe, Position minId);
+
+    /** Copies the watermark to {@code <prefix>:{<stream>}:archived}, for other readers of the live log. */
+    Future<Void> copySeam(StreamId stream, Position watermark);
+}
