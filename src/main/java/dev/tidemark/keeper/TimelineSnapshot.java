@@ -51,6 +51,12 @@ public final class TimelineSnapshot {
         this.open = open;
     }
 
+    /** A snapshot of these parts, for those who stand in for a keeper; parameters as of the constructor. */
+    public static TimelineSnapshot of(
+            List<Chunk> chunks, int sealed, Position floor, Position tail, Position frontier, long lastOrdinal) {
+        return new TimelineSnapshot(chunks.toArray(Chunk[]::new), sealed, floor, tail, frontier, lastOrdinal, true);
+    }
+
     public boolean isOpen() {
         return open;
     }
