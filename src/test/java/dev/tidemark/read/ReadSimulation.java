@@ -3,6 +3,7 @@ package dev.tidemark.read;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
+import io.vertx.core.AsyncResult;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -53,6 +54,7 @@ final class ReadSimulation {
             }
         }
         world.redisAway(false);
+        world.archiveAway = false;
         for (Subscribed each : subscribed) {
             each.recorder.writable = true;
             each.subscription.resume();
@@ -113,7 +115,9 @@ final class ReadSimulation {
     }
 
     private void fault() {
-        if (faults == 1) {
+        if (faults == 2 && random.nextInt(3) == 0) {
+            world.archiveAway = !world.archiveAway;
+        } else if (faults == 1) {
             world.prune(1 + random.nextInt(8));
         } else if (faults == 2 && random.nextBoolean()) {
             world.redisAway(!world.redisAway);
@@ -160,6 +164,10 @@ final class ReadSimulation {
         Position through = !bounded ? Position.MAX : byTime ? Position.before(high.ms()) : high.previous();
         Reading reading = new Reading(after, through, limit, descending, tailNow());
         StreamScan.start(source, pace, request).onComplete(started -> {
+            if (failedByFault(started)) {
+                reading.ended = true;
+                return;
+            }
             reading.cut = world.snapshot(0).isOpen();
             reading.tailAtStart = tailNow();
             reading.next(started.result());
@@ -194,6 +202,10 @@ final class ReadSimulation {
 
         void next(Reads.Scan scan) {
             scan.next(1 + random.nextInt(15), 1 + random.nextInt(3_000)).onComplete(next -> {
+                if (failedByFault(next)) {
+                    world.schedule(1, () -> next(scan));
+                    return;
+                }
                 ReadPage page = next.result();
                 List<Position> positions = Recorder.positions(page.events());
                 given.addAll(descending ? 0 : given.size(), positions);
@@ -234,10 +246,20 @@ final class ReadSimulation {
         }
     }
 
+    private boolean failedByFault(AsyncResult<?> result) {
+        if (result.failed()) {
+            assertThat(faults == 2, String.valueOf(result.cause()));
+        }
+        return result.failed();
+    }
+
     private void tail() {
         int n = random.nextInt(30);
         Position asked = tailNow();
         TailRead.read(source, n, View.LIVE, BYTES).onComplete(read -> {
+            if (failedByFault(read)) {
+                return;
+            }
             answers++;
             TailAnswer answer = read.result();
             List<Position> given = Recorder.positions(answer.events());
