@@ -26,8 +26,8 @@ final class DescendingMerge implements MergeRead {
     /** Everything at or above it is done. */
     private Position before;
 
-    /** The oldest event given, or the start. */
-    private Position oldest = Position.MAX;
+    /** The oldest event given. */
+    private @Nullable Neighbour oldest;
 
     private Position top = Position.MAX;
     private boolean started;
@@ -124,7 +124,6 @@ final class DescendingMerge implements MergeRead {
             before = Position.min(
                     before, snapshot.isOpen() ? StreamSource.end(snapshot, view).next() : aboveArchive);
             top = before;
-            oldest = before;
         }
     }
 
@@ -159,7 +158,7 @@ final class DescendingMerge implements MergeRead {
         Continuity within = new Continuity(slices.get(0).first());
         announceReversed(page, within.take(slices));
         newer = Neighbour.firstOf(slices);
-        oldest = newer.position();
+        oldest = newer;
         page.addReversed(slices);
     }
 
@@ -208,7 +207,7 @@ final class DescendingMerge implements MergeRead {
         neighbourKnown = true;
         announceReversed(page, archived.gaps());
         page.add(events.slice());
-        oldest = events.count() == 0 ? oldest : events.first();
+        oldest = events.count() == 0 ? oldest : Neighbour.of(events, 0);
     }
 
     private Position lowestOf(ArchivePage archived) {
@@ -263,7 +262,7 @@ final class DescendingMerge implements MergeRead {
 
     /** Nothing is left: what is missing before the last event given is announced. */
     private Future<MergePage> bottom(PageBuilder page, TimelineSnapshot snapshot) {
-        if (bottomDone) {
+        if (bottomDone || (oldest != null && oldest.missingAfter(0) == 0)) {
             return reached(page);
         }
         Position below = from.previous();
@@ -309,7 +308,8 @@ final class DescendingMerge implements MergeRead {
     }
 
     private Future<MergePage> announceRemoved(PageBuilder page, Position below) {
-        return neighbours.removed(below, -1, Positions.below(oldest)).compose(gap -> {
+        Position bound = oldest == null ? top.previous() : Positions.below(oldest.position());
+        return neighbours.removed(below, -1, bound).compose(gap -> {
             gap.ifPresent(page::announce);
             return reached(page);
         });
