@@ -43,7 +43,7 @@ final class Keeper {
     private long connectAtNs;
     private long backoffNs = BACKOFF_NS_MIN;
     private long memoryBytes;
-    private String trouble = "";
+    private volatile String trouble = "";
 
     Keeper(
             Clock clock,

@@ -2,10 +2,12 @@ package dev.tidemark.keeper;
 
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamSettings;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -26,13 +28,23 @@ final class KeeperStream implements LiveStream {
     /** Written by the owner of the streams' settings. */
     private volatile StreamSettings settings;
 
+    /** What was chosen for this stream; the rest of the settings are defaults. */
+    private volatile Map<Setting, Long> chosen;
+
     private volatile boolean deleted;
 
     /** @param createdHere whether it was made since this process started */
-    KeeperStream(StreamId id, long createdMs, boolean createdHere, StreamSettings settings, KeeperGroup keepers) {
+    KeeperStream(
+            StreamId id,
+            long createdMs,
+            boolean createdHere,
+            Map<Setting, Long> chosen,
+            StreamSettings settings,
+            KeeperGroup keepers) {
         this.id = id;
         this.createdMs = createdMs;
         this.createdHere = createdHere;
+        this.chosen = Map.copyOf(chosen);
         this.settings = settings;
         this.keepers = keepers;
         this.snapshots = new AtomicReferenceArray<>(settings.stripes());
@@ -51,7 +63,12 @@ final class KeeperStream implements LiveStream {
         return settings;
     }
 
-    void settings(StreamSettings changed) {
+    Map<Setting, Long> chosen() {
+        return chosen;
+    }
+
+    void settings(Map<Setting, Long> changedChoice, StreamSettings changed) {
+        chosen = Map.copyOf(changedChoice);
         settings = changed;
     }
 
