@@ -18,21 +18,31 @@ public final class IdReservation {
     private final Store store;
     private final Clock clock;
     private final long startMs;
+    private final boolean cleanStart;
     private final AtomicBoolean raising = new AtomicBoolean();
     private final AtomicLong usedMs = new AtomicLong();
     private volatile long highMs;
 
-    /** @param startMs the predecessor's H: ids of this process start there */
-    public IdReservation(Store store, Clock clock, long startMs) {
+    /**
+     * @param startMs the predecessor's H: ids of this process start there
+     * @param cleanStart whether the predecessor stopped cleanly: nothing of it can still be on its way to Redis
+     */
+    public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart) {
         this.store = store;
         this.clock = clock;
         this.startMs = startMs;
+        this.cleanStart = cleanStart;
         this.highMs = startMs;
     }
 
     /** The first millisecond that this process may mint in. */
     public long startMs() {
         return startMs;
+    }
+
+    /** Whether a stripe is to be fenced at its first use. */
+    boolean needsFence(boolean streamIsNew) {
+        return !cleanStart && !streamIsNew;
     }
 
     /** H: ids must be in a millisecond below it. */

@@ -12,8 +12,9 @@ final class Mint {
     private static final int SEQUENCES = 1 << EventId.SEQUENCE_BITS;
 
     private final int node;
-    private long lastMs = EventId.EPOCH_MS - 1;
-    private int lastSequence = SEQUENCES - 1;
+    private long cellMs = EventId.EPOCH_MS - 1;
+    private int cellSequence = SEQUENCES - 1;
+    private Position last = Position.ZERO;
 
     Mint(int node) {
         this.node = node;
@@ -21,45 +22,44 @@ final class Mint {
 
     /** The next id at a time of at least {@code clockMs}: the smallest above the last one. */
     Position next(long clockMs) {
-        if (clockMs > lastMs) {
-            lastMs = clockMs;
-            lastSequence = 0;
-        } else if (lastSequence + 1 < SEQUENCES) {
-            lastSequence++;
+        if (clockMs > cellMs) {
+            cellMs = clockMs;
+            cellSequence = 0;
+        } else if (cellSequence + 1 < SEQUENCES) {
+            cellSequence++;
         } else {
-            lastMs++;
-            lastSequence = 0;
+            cellMs++;
+            cellSequence = 0;
         }
-        return new Position(lastMs, ((long) node << EventId.SEQUENCE_BITS) | lastSequence);
+        last = new Position(cellMs, ((long) node << EventId.SEQUENCE_BITS) | cellSequence);
+        return last;
     }
 
     /** Whether the next {@code count} ids at {@code clockMs} are all at a time below {@code limitMs}. */
     boolean staysBelow(long limitMs, long clockMs, int count) {
-        long startMs = Math.max(clockMs, lastMs);
+        long startMs = Math.max(clockMs, cellMs);
         return startMs + count / SEQUENCES + 1 < limitMs;
     }
 
     /** From now on ids are in a later millisecond than {@code position}: what may stand at or below it is somebody else's. */
     void startAfter(Position position) {
-        if (position.ms() >= lastMs) {
-            lastMs = position.ms();
-            lastSequence = SEQUENCES - 1;
+        last = Position.max(last, position);
+        if (position.ms() >= cellMs) {
+            cellMs = position.ms();
+            cellSequence = SEQUENCES - 1;
         }
     }
 
-    /** Takes an imported id as the last one. It must be {@link #accepts accepted}. */
+    /** Takes an imported id, which must be above {@link #last}, as the last one. */
     void imported(Position id) {
-        lastMs = id.ms();
-        lastSequence = (int) (id.seq() & (SEQUENCES - 1));
+        last = id;
+        boolean ours = id.seq() >>> EventId.SEQUENCE_BITS == node;
+        cellMs = id.ms();
+        cellSequence = ours ? (int) (id.seq() & (SEQUENCES - 1)) : SEQUENCES - 1;
     }
 
-    /** Whether {@code id} could be given as the next one. An id of another node in the last millisecond can't: order would depend on it. */
-    boolean accepts(Position id) {
-        return id.isAfter(last()) && (id.ms() > lastMs || id.seq() >>> EventId.SEQUENCE_BITS == node);
-    }
-
-    /** The last id given out; below every possible one at first. */
+    /** The last id given out, imported or passed over; {@link Position#ZERO} at first. */
     Position last() {
-        return new Position(lastMs, ((long) node << EventId.SEQUENCE_BITS) | lastSequence);
+        return last;
     }
 }

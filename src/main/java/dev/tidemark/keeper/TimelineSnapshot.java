@@ -132,6 +132,34 @@ public final class TimelineSnapshot {
         return bytes;
     }
 
+    /** Slab bytes of the sealed chunks that end above {@code position}. */
+    public long sealedBytesAfter(Position position) {
+        long bytes = 0;
+        for (int i = sealedCount() - 1; i >= 0 && chunk(i).last().isAfter(position); i--) {
+            bytes += chunk(i).slabLength();
+        }
+        return bytes;
+    }
+
+    /** Payload bytes in memory above {@code position}. */
+    public long payloadBytesAfter(Position position) {
+        long bytes = 0;
+        for (int i = chunkCount() - 1; i >= 0 && chunk(i).last().isAfter(position); i--) {
+            bytes += chunk(i).slice().after(position).payloadBytes();
+        }
+        return bytes;
+    }
+
+    /** Time in the id of the oldest sealed event above {@code position}, Unix milliseconds; {@link Long#MAX_VALUE} if there is none. */
+    public long oldestSealedMsAfter(Position position) {
+        int first = firstChunkAfter(position, sealedCount());
+        if (first == sealedCount()) {
+            return Long.MAX_VALUE;
+        }
+        Chunk chunk = chunk(first);
+        return chunk.ms(chunk.firstAfter(position));
+    }
+
     /** The newest {@code n} events in memory, or all if there are fewer, in rising order. */
     public List<Slice> newest(int n) {
         List<Slice> slices = new ArrayList<>();

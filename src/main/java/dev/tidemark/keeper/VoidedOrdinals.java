@@ -50,11 +50,10 @@ final class VoidedOrdinals {
         unwritten.addAll(taken);
     }
 
-    /** All of them above {@code ordinal}, written or not. */
-    List<OrdinalRange> above(long ordinal) {
+    /** All that the archive doesn't account for yet, written or not. */
+    List<OrdinalRange> all() {
         List<OrdinalRange> all = new ArrayList<>(written);
         all.addAll(unwritten);
-        all.removeIf(range -> range.last() <= ordinal);
         return all;
     }
 
