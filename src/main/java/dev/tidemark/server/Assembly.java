@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +53,8 @@ final class Assembly {
     private final Clock clock;
     private final CallerContext callers;
     private final List<HttpEdge> edges = new ArrayList<>();
+    /** What runs behind the edge, in the order of its start. */
+    private final Deque<String> deployed = new ConcurrentLinkedDeque<>();
     private final AtomicReference<FoldVerticle> foldOnceBuilt = new AtomicReference<>();
 
     private @Nullable DataDirectory data;
@@ -185,10 +188,12 @@ final class Assembly {
                 .setWorkerPoolName("tidemark-fold")
                 .setWorkerPoolSize(1);
         return vertx.deployVerticle(fold, oneWorker)
-                .compose(deployed -> group.start())
-                .compose(started -> vertx.deployVerticle(retention, new DeploymentOptions()))
-                .compose(deployed -> deployEdges(directory, group, fold, retention, streamStore))
-                .map(deployed -> {
+                .onSuccess(deployed::addFirst)
+                .compose(running -> group.start())
+                .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
+                .onSuccess(deployed::addFirst)
+                .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
+                .map(running -> {
                     openInBackground(directory);
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
@@ -304,7 +309,7 @@ final class Assembly {
             underWay = stopEdges()
                     .compose(stopped -> drain())
                     .compose(drained -> foldWhatIsLeft())
-                    .transform(folded -> closeFiles(folded.succeeded()))
+                    .transform(folded -> undeploy().transform(ended -> closeFiles(folded.succeeded())))
                     .transform(closed -> closeLiveLog())
                     .transform(closed -> unlock());
             stop = underWay;
@@ -371,6 +376,16 @@ final class Assembly {
         });
         return Future.any(Future.join(folds).transform(any -> Future.succeededFuture()), late)
                 .mapEmpty();
+    }
+
+    /** Ends the verticles behind the edge: retention, keepers, fold. */
+    private Future<Void> undeploy() {
+        String next = deployed.poll();
+        if (next == null) {
+            KeeperGroup group = keepers;
+            return group == null ? Future.succeededFuture() : group.stop();
+        }
+        return vertx.undeploy(next).transform(ended -> undeploy());
     }
 
     private Future<Void> closeFiles(boolean inOrder) {
