@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -152,12 +153,13 @@ final class DelayProxy implements AutoCloseable {
         holdRequests = true;
     }
 
-    /** How many bytes of requests are held. */
-    synchronized int heldBytes() {
-        return pipes.stream()
-                .flatMap(pipe -> pipe.held.stream())
-                .mapToInt(part -> part.length)
-                .sum();
+    /** The requests that are held. */
+    synchronized String heldText() {
+        StringBuilder text = new StringBuilder();
+        for (Pipe pipe : pipes) {
+            pipe.held.forEach(part -> text.append(new String(part, StandardCharsets.ISO_8859_1)));
+        }
+        return text.toString();
     }
 
     /** New requests pass again; held ones stay until {@link #deliverHeld}. */
