@@ -28,7 +28,8 @@ final class AscendingMerge implements MergeRead {
     private Position given;
 
     private boolean fromEarliest;
-    private boolean expiryChecked;
+    /** The earliest event for which it was found that nothing was removed between the position and it. */
+    private Position checkedEarliest = Position.ZERO;
     /** What lies before the position couldn't be found, but the archive knows what lies behind it. */
     private boolean archiveFirst;
 
@@ -74,8 +75,8 @@ final class AscendingMerge implements MergeRead {
             Position earliest = source.archive().earliest();
             if (fromEarliest) {
                 startAt(earliest);
-            } else if (!expiryChecked && Positions.isFarBelow(position, earliest)) {
-                return passRemoved(page);
+            } else if (mayBeRemovedBefore(earliest)) {
+                return passRemoved(page, earliest);
             }
             boolean inMemory = snapshot.covers(position) && !archiveFirst;
             if (inMemory && !continuity.isUnknown()) {
@@ -87,7 +88,7 @@ final class AscendingMerge implements MergeRead {
                         .compose(opened ->
                                 opened ? fill(page) : Future.succeededFuture(page.rising(MergePage.End.AWAY)));
             } else if (continuity.isUnknown()) {
-                return lookUp(snapshot).compose(found -> fill(page));
+                return lookUp(snapshot).compose(found -> fill(page)).recover(failure -> awayOr(failure, page));
             } else {
                 return takeLive(page, snapshot, end);
             }
@@ -111,9 +112,13 @@ final class AscendingMerge implements MergeRead {
         }
     }
 
-    private Future<MergePage> passRemoved(PageBuilder page) {
+    private boolean mayBeRemovedBefore(Position earliest) {
+        return Positions.isFarBelow(position, earliest) && !earliest.equals(checkedEarliest);
+    }
+
+    private Future<MergePage> passRemoved(PageBuilder page, Position earliest) {
         return neighbours.removed(position, continuity.last(), through).compose(gap -> {
-            expiryChecked = gap.isEmpty();
+            checkedEarliest = earliest;
             gap.ifPresent(removed -> passGap(page, removed));
             return fill(page);
         });
@@ -141,9 +146,7 @@ final class AscendingMerge implements MergeRead {
     private void takeMemory(PageBuilder page, TimelineSnapshot snapshot, Position end) {
         give(page, through(snapshot.after(position, page.eventsRoom(), page.bytesRoom()), end));
         if (!page.isFull()) {
-            if (end.isBefore(snapshot.tail())) {
-                announceMissing(page, Neighbour.firstOf(snapshot.after(end, 1, Long.MAX_VALUE)), end);
-            }
+            announceMissing(page, Neighbours.inMemory(snapshot, end), end);
             position = end;
         }
     }
@@ -175,7 +178,6 @@ final class AscendingMerge implements MergeRead {
         List<Gap> gaps = continuity.take(slices);
         position = slices.get(slices.size() - 1).last();
         given = position;
-        expiryChecked = false;
         return gaps;
     }
 
@@ -201,11 +203,10 @@ final class AscendingMerge implements MergeRead {
 
     private Future<MergePage> takeArchive(PageBuilder page) {
         Position end = Position.min(through, source.watermark());
-        Position earliest = source.archive().earliest();
         return source.archived(position, end, page.eventsRoom(), page.bytesRoom())
                 .compose(archived -> {
-                    if (isRemovedSince(earliest)) {
-                        expiryChecked = false;
+                    if (mayBeRemovedBefore(source.archive().earliest())) {
+                        // As with W, the other way round: what the page should start with may be gone.
                         return fill(page);
                     }
                     Position last = lastOf(archived);
@@ -216,7 +217,6 @@ final class AscendingMerge implements MergeRead {
                     archived.gaps().forEach(page::announce);
                     page.add(events.slice());
                     given = Position.max(given, last);
-                    expiryChecked = false;
                     archiveFirst = false;
                     if (events.count() > 0 && events.last().equals(last)) {
                         continuity.isAt(last, events.ordinal(events.count() - 1));
@@ -226,12 +226,6 @@ final class AscendingMerge implements MergeRead {
                     position = archived.more() ? last : Position.max(end, last);
                     return fill(page);
                 });
-    }
-
-    /** As with W, the other way round: retention may have removed what a page starts with before it was read. */
-    private boolean isRemovedSince(Position earliest) {
-        Position now = source.archive().earliest();
-        return !now.equals(earliest) && Positions.isFarBelow(position, now);
     }
 
     private Position lastOf(ArchivePage archived) {
@@ -258,9 +252,13 @@ final class AscendingMerge implements MergeRead {
                 .compose(live -> source.watermarkAgain(watermark).isAfter(start)
                         ? fill(page)
                         : takeLive(page, snapshot, upTo, live))
-                .recover(failure -> failure instanceof LiveLogException
-                        ? Future.succeededFuture(page.rising(MergePage.End.AWAY))
-                        : Future.failedFuture(failure));
+                .recover(failure -> awayOr(failure, page));
+    }
+
+    private static Future<MergePage> awayOr(Throwable failure, PageBuilder page) {
+        return failure instanceof LiveLogException
+                ? Future.succeededFuture(page.rising(MergePage.End.AWAY))
+                : Future.failedFuture(failure);
     }
 
     private Future<MergePage> takeLive(PageBuilder page, TimelineSnapshot snapshot, Position upTo, LiveLogPage live) {

@@ -273,7 +273,14 @@ final class DescendingMerge implements MergeRead {
         }
         return below.isBefore(source.watermark())
                 ? announceArchived(page, snapshot, last)
-                : neighbours.ordinalAt(snapshot, below).compose(ordinal -> {
+                : announceBelow(page, snapshot, below, last);
+    }
+
+    private Future<MergePage> announceBelow(
+            PageBuilder page, TimelineSnapshot snapshot, Position below, Neighbour last) {
+        return neighbours
+                .ordinalAt(snapshot, below)
+                .compose(ordinal -> {
                     if (below.isBefore(source.watermark())) {
                         return announceArchived(page, snapshot, last);
                     }
@@ -281,7 +288,8 @@ final class DescendingMerge implements MergeRead {
                         page.announce(lost(below, last));
                     }
                     return bottom(page, snapshot);
-                });
+                })
+                .recover(failure -> awayOr(failure, page));
     }
 
     /** Below what was read from memory or the live log lies nothing but what the archive knows to be missing. */

@@ -6,7 +6,6 @@ import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.TimelineSnapshot;
-import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import io.vertx.core.Future;
 import java.util.List;
@@ -23,7 +22,10 @@ final class Neighbours {
         this.source = source;
     }
 
-    /** Ordinal of the newest event at or below {@code position}; 0 below the first of a stream; {@link #NONE} if it can't be found. */
+    /**
+     * Ordinal of the newest event at or below {@code position}; 0 below the first of a stream; {@link #NONE} if it can't be found. Fails
+     * if the live log is needed and away.
+     */
     Future<Long> ordinalAt(TimelineSnapshot snapshot, Position position) {
         if (position.compareTo(snapshot.tail()) >= 0) {
             return Future.succeededFuture(snapshot.lastOrdinal());
@@ -39,11 +41,13 @@ final class Neighbours {
         if (!position.isAfter(watermark)) {
             return archivedOrdinalAt(position);
         }
+        if (snapshot.covers(watermark)) {
+            return belowTheLiveLog(position);
+        }
         return source.liveReverse(position.next(), watermark.next(), 1)
                 .compose(live -> live.events().isEmpty()
                         ? belowTheLiveLog(position)
-                        : Future.succeededFuture(live.events().get(0).ordinal()))
-                .recover(Neighbours::noneIfAway);
+                        : Future.succeededFuture(live.events().get(0).ordinal()));
     }
 
     private Future<Long> belowTheLiveLog(Position position) {
@@ -60,10 +64,6 @@ final class Neighbours {
                         : page.events().ordinal(page.events().count() - 1));
     }
 
-    private static Future<Long> noneIfAway(Throwable failure) {
-        return failure instanceof LiveLogException ? Future.succeededFuture(NONE) : Future.failedFuture(failure);
-    }
-
     /**
      * What comes next above a position at or above W. Empty if W has passed the position meanwhile: then the archive has to be asked.
      * Fails if the live log is away.
@@ -73,7 +73,7 @@ final class Neighbours {
             return Future.succeededFuture(Optional.of(Neighbour.behind(snapshot)));
         }
         if (snapshot.covers(position)) {
-            return Future.succeededFuture(Optional.of(firstInMemory(snapshot, position)));
+            return Future.succeededFuture(Optional.of(inMemory(snapshot, position)));
         }
         Position watermark = source.watermark();
         if (watermark.isAfter(position)) {
@@ -83,7 +83,7 @@ final class Neighbours {
             if (source.watermarkAgain(watermark).isAfter(position)) {
                 return Optional.empty();
             }
-            return Optional.of(firstAbove(live, position).orElseGet(() -> firstInMemory(snapshot, snapshot.floor())));
+            return Optional.of(firstAbove(live, position).orElseGet(() -> inMemory(snapshot, snapshot.floor())));
         });
     }
 
@@ -96,7 +96,8 @@ final class Neighbours {
         return Optional.empty();
     }
 
-    private static Neighbour firstInMemory(TimelineSnapshot snapshot, Position position) {
+    /** What comes next above a position, as far as memory holds it. */
+    static Neighbour inMemory(TimelineSnapshot snapshot, Position position) {
         List<Slice> after = snapshot.after(position, 1, Long.MAX_VALUE);
         return after.isEmpty() ? Neighbour.behind(snapshot) : Neighbour.firstOf(after);
     }

@@ -41,6 +41,9 @@ final class StreamScan implements Reads.Scan {
         }
         return source.open().compose(opened -> {
             TimelineSnapshot snapshot = source.snapshot();
+            if (opened && !snapshot.isOpen()) {
+                return start(source, pace, request);
+            }
             if (range.start() == ReadRange.Start.CURSOR && opened) {
                 Problem ahead = aheadOrNull(source, snapshot, range.after());
                 if (ahead != null) {

@@ -135,7 +135,7 @@ final class StreamSubscription implements Subscription {
             return;
         }
         SubscriptionStart start = found.result();
-        merge = new AscendingMerge(source, request.view(), start.position(), start.fromEarliest(), Position.MAX);
+        merge = new AscendingMerge(source, request.view(), start.position(), false, Position.MAX);
         delivered = start.position();
         enter(State.CATCHING_UP);
         subscriber.hello(source.stream().id(), cursor(), seam());
@@ -250,11 +250,15 @@ final class StreamSubscription implements Subscription {
             fallBehind(snapshot, writable);
         } else if (writable) {
             List<Slice> events = feed.eventsAfter(snapshot, merge.cursor(), request.view());
-            if (!events.isEmpty()) {
-                deliver(events, merge.follow(events));
-                if (!isClosed() && end.isAfter(merge.cursor())) {
-                    feed.request();
-                }
+            if (events.isEmpty()) {
+                // Memory hasn't got what it says there is: the merge-read finds out what is missing.
+                enter(State.CATCHING_UP);
+                run();
+                return;
+            }
+            deliver(events, merge.follow(events));
+            if (!isClosed() && end.isAfter(merge.cursor())) {
+                feed.request();
             }
         }
     }

@@ -11,22 +11,20 @@ import org.jspecify.annotations.Nullable;
  * Where a subscription begins.
  *
  * @param position exclusive
- * @param fromEarliest whether it is wherever the stream starts
  * @param gap what the subscriber is told before anything else; null if there is nothing
  */
-record SubscriptionStart(
-        Position position, boolean fromEarliest, @Nullable Gap gap) {
+record SubscriptionStart(Position position, @Nullable Gap gap) {
     static final String EARLIEST = "earliest";
     static final String LATEST = "latest";
 
     private static SubscriptionStart at(Position position) {
-        return new SubscriptionStart(position, false, null);
+        return new SubscriptionStart(position, null);
     }
 
     private static SubscriptionStart earliest(StreamSource source, @Nullable Gap gap) {
         Position earliest = source.archive().earliest();
         Position start = earliest.equals(Position.ZERO) ? Position.ZERO : Positions.below(earliest);
-        return new SubscriptionStart(start, true, gap);
+        return new SubscriptionStart(start, gap);
     }
 
     /**
@@ -36,6 +34,9 @@ record SubscriptionStart(
     static Future<SubscriptionStart> find(StreamSource source, SubscribeRequest request, ReadPace pace) {
         return source.open().compose(opened -> {
             TimelineSnapshot snapshot = source.snapshot();
+            if (opened && !snapshot.isOpen()) {
+                return find(source, request, pace);
+            }
             String after = request.after();
             if (request.tail() >= 0) {
                 return opened

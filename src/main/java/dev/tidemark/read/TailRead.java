@@ -39,13 +39,13 @@ final class TailRead {
         List<Slice> newest = newest(source, snapshot, n, end);
         int count = count(newest);
         if (n == 0 || count == n || holdsAll(source, snapshot, newest)) {
-            boolean whole = snapshot.isOpen() && isContiguous(newest);
+            boolean whole = snapshot.isOpen() && isContiguous(snapshot, end, newest);
             return Future.succeededFuture(answer(source, newest, end, whole, bytesMax));
         }
         Position before = newest.isEmpty() ? Position.MAX : newest.get(0).first();
         DescendingMerge merge = new DescendingMerge(
                 source, view, newest.isEmpty() && snapshot.isOpen() ? end.next() : before, Position.ZERO, true);
-        return further(merge, newest, n - count, bytesMax - jsonBytes(newest), isContiguous(newest))
+        return further(merge, newest, n - count, bytesMax - jsonBytes(newest), isContiguous(snapshot, end, newest))
                 .map(deep -> answer(source, deep.events, end, deep.complete, bytesMax));
     }
 
@@ -78,19 +78,20 @@ final class TailRead {
                 || Neighbour.firstOf(newest).missingAfter(0) == 0;
     }
 
-    private static boolean isContiguous(List<Slice> slices) {
+    /** Whether nothing is missing within what memory gave, nor between it and the end. */
+    private static boolean isContiguous(TimelineSnapshot snapshot, Position end, List<Slice> slices) {
         long last = -1;
         for (Slice slice : slices) {
             Chunk chunk = slice.chunk();
-            int end = slice.to() - 1;
-            boolean whole = chunk.ordinal(end) - chunk.ordinal(slice.from()) == end - slice.from()
+            int to = slice.to() - 1;
+            boolean whole = chunk.ordinal(to) - chunk.ordinal(slice.from()) == to - slice.from()
                     && (last < 0 || Neighbour.missing(last, chunk, slice.from()) == 0);
             if (!whole && !new Continuity(Position.ZERO).take(slices).isEmpty()) {
                 return false;
             }
-            last = chunk.ordinal(end);
+            last = chunk.ordinal(to);
         }
-        return true;
+        return last < 0 || !end.equals(snapshot.tail()) || last == snapshot.lastOrdinal();
     }
 
     /** Events found below those of memory, and those. */
