@@ -206,10 +206,6 @@ public final class HttpEdge extends VerticleBase {
     /** Checks what every request must meet; what doesn't is answered, or thrown as a problem. */
     private boolean isAdmitted(Exchange exchange) {
         HttpServerRequest request = exchange.request();
-        if (request.version() == null) {
-            exchange.refuseAndClose(ProblemJson.of(Refusal.HTTP_VERSION, "allowed are HTTP/1.1 and HTTP/1.0"));
-            return false;
-        }
         String coding = request.getHeader(HttpHeaders.TRANSFER_ENCODING);
         if (coding != null && !coding.trim().equalsIgnoreCase("chunked")) {
             exchange.refuseAndClose(ProblemJson.of(Refusal.TRANSFER_CODING, "allowed is Transfer-Encoding: chunked"));
