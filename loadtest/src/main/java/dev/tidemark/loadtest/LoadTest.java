@@ -18,19 +18,29 @@ public final class LoadTest {
         Options options = Options.ofSystem();
         Report report = new Report();
         try (Tidemark server = Tidemark.start(options)) {
-            int redisPort = server.redisPort();
-            printMethod(options, server, redisPort);
-            Jobs jobs = new Jobs(options, server.port(), redisPort, report);
-            jobs.createStream();
-            jobs.warmUp();
-            for (int round = 1; round <= options.rounds(); round++) {
-                System.out.println("round " + round + " of " + options.rounds());
-                runRound(options, jobs);
+            try {
+                measure(options, server, report);
+            } catch (IOException e) {
+                System.err.println("failed; the last lines of the server's log:\n" + server.logEnd());
+                throw e;
             }
         }
         report.print();
         report.printRatio(Jobs.APPEND, Jobs.RAW_XADD);
         report.printRatio(Jobs.APPEND, Jobs.REDIS_BENCHMARK);
+    }
+
+    private static void measure(Options options, Tidemark server, Report report)
+            throws IOException, InterruptedException {
+        int redisPort = server.redisPort();
+        printMethod(options, server, redisPort);
+        Jobs jobs = new Jobs(options, server.port(), redisPort, report);
+        jobs.createStream();
+        jobs.warmUp();
+        for (int round = 1; round <= options.rounds(); round++) {
+            System.out.println("round " + round + " of " + options.rounds());
+            runRound(options, jobs);
+        }
     }
 
     private static void runRound(Options options, Jobs jobs) throws IOException, InterruptedException {
