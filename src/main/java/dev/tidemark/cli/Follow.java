@@ -48,8 +48,8 @@ final class Follow {
         /** The handshake is done. */
         record Opened(WebSocket socket) implements Signal {}
 
-        /** A whole message. */
-        record Message(String json) implements Signal {}
+        /** A whole message; the next one comes when the socket is asked. May overtake {@link Opened}. */
+        record Message(WebSocket socket, String json) implements Signal {}
 
         /** The server closed it. */
         record Closed(int code, String reason) implements Signal {}
@@ -103,10 +103,9 @@ final class Follow {
                 } else if (signal instanceof Signal.Opened opened) {
                     socket = opened.socket();
                 } else if (signal instanceof Signal.Message message) {
+                    socket = message.socket();
                     receive(message.json().getBytes(StandardCharsets.UTF_8));
-                    if (socket != null) {
-                        socket.request(1);
-                    }
+                    socket.request(1);
                 } else if (signal instanceof Signal.Closed closed) {
                     return closed(closed);
                 } else if (signal instanceof Signal.Failed failed) {
@@ -220,7 +219,7 @@ final class Follow {
                 WebSocket socket, CharSequence data, boolean last) {
             message.append(data);
             if (last) {
-                signals.add(new Signal.Message(message.toString()));
+                signals.add(new Signal.Message(socket, message.toString()));
                 message.setLength(0);
             } else {
                 socket.request(1);
