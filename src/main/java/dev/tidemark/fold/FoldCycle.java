@@ -6,7 +6,6 @@ import dev.tidemark.event.ChunkBuilder;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Limits;
-import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.event.StripeId;
@@ -92,18 +91,10 @@ class FoldCycle {
 
     private Future<Void> foldAll(StreamFold fold, Position target) {
         Position before = fold.archive.watermark();
-        if (before.compareTo(target) >= 0 && !hasLostTail(fold)) {
+        if (before.compareTo(target) >= 0) {
             return Future.succeededFuture();
         }
         return foldSlice(fold).compose(progressed -> progressed ? foldAll(fold, target) : Future.succeededFuture());
-    }
-
-    /** Everything above W is gone from memory and Redis alike: only its ordinals are left to account for. */
-    private boolean hasLostTail(StreamFold fold) {
-        TimelineSnapshot memory = fold.stream.snapshot(0);
-        return memory.count() == 0
-                && memory.tail().isAfter(fold.archive.watermark())
-                && memory.lastOrdinal() > fold.archivedOrdinal;
     }
 
     /** Steps 1 to 6 for one slice; false if there was nothing to fold. */
@@ -204,20 +195,8 @@ class FoldCycle {
     // ---- steps 3 to 6 ----
 
     private boolean write(StreamFold fold, List<Slice> slices, OrdinalCheck check) {
-        Position end = check.last();
-        long lastOrdinal = check.lastOrdinal();
         if (slices.isEmpty()) {
-            if (!hasLostTail(fold)) {
-                return false;
-            }
-            TimelineSnapshot memory = fold.stream.snapshot(0);
-            end = memory.tail();
-            lastOrdinal = memory.lastOrdinal();
-            missing(
-                    fold,
-                    check,
-                    new OrdinalCheck.Missing(
-                            new OrdinalRange(fold.archivedOrdinal + 1, lastOrdinal), fold.archive.watermark(), end));
+            return false;
         }
         List<Slice> rest = slices;
         for (OrdinalCheck.Missing hole : check.missing()) {
@@ -238,8 +217,8 @@ class FoldCycle {
             fold.archive.append(rest);
         }
         fold.archive.force();
-        fold.archive.publish(end);
-        folded(fold, slices, lastOrdinal);
+        fold.archive.publish(check.last());
+        folded(fold, slices, check.lastOrdinal());
         return true;
     }
 
@@ -276,7 +255,8 @@ class FoldCycle {
         TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
         return learn(fold, wanted).compose(learnt -> {
             Position below = trimBelow(fold, wanted);
-            if (!below.isAfter(fold.trimmedBelow)) {
+            boolean nothingBelow = fold.firstLive.equals(Position.ZERO) || !fold.firstLive.isBefore(below);
+            if (nothingBelow || !below.isAfter(fold.trimmedBelow)) {
                 return Future.succeededFuture();
             }
             return trimmer.trim(stripe(fold), below).compose(removed -> {

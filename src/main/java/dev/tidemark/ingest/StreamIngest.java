@@ -23,13 +23,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks and parses what comes in and hands it to the keepers. It holds no state of its own: any thread, any number of contexts.
  *
- * <p>A body that would hold an event loop for long (packed, or larger than {@link #INLINE_BYTES_MAX}) is parsed on a worker; the others
+ * <p>A body that would hold an event loop for long (packed or large) is parsed on a worker; the others
  * where they came. So two appends in flight may overtake each other here: who wants them stored in the order of one connection
  * waits for the first before calling with the second, as {@code http} does.
  */
 public final class StreamIngest implements Ingest {
-    /** Bodies up to this are parsed on the event loop: well under a millisecond. */
+    /** Bodies up to this are parsed on the event loop: about a millisecond at most. */
     static final int INLINE_BYTES_MAX = 256 << 10;
+    /** The same for envelopes, which cost some eight times as much a byte. */
+    static final int INLINE_ENVELOPE_BYTES_MAX = INLINE_BYTES_MAX / 8;
     /** How long {@code ack=archived} waits. */
     static final long ARCHIVED_WAIT_MS = 10_000;
 
@@ -80,7 +82,8 @@ public final class StreamIngest implements Ingest {
         if (body.length() > bodyBytesMax) {
             throw BodyParser.bodyTooLarge(bodyBytesMax, "the body");
         }
-        if (coding == ContentCoding.IDENTITY && body.length() <= INLINE_BYTES_MAX) {
+        int inlineMax = format.form() == BodyFormat.Form.ENVELOPES ? INLINE_ENVELOPE_BYTES_MAX : INLINE_BYTES_MAX;
+        if (coding == ContentCoding.IDENTITY && body.length() <= inlineMax) {
             return Future.succeededFuture(parser.parse(format, body.getBytes(), time));
         }
         return workers.call(() -> {

@@ -10,13 +10,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 
 /** A stream as its keepers publish it and everybody else sees it. */
 final class KeeperStream implements LiveStream {
     private final StreamId id;
     private final long createdMs;
     private final boolean createdHere;
-    private final KeeperGroup keepers;
+    private final Function<KeeperStream, Future<Void>> opener;
     private final CopyOnWriteArrayList<Runnable> followers = new CopyOnWriteArrayList<>();
 
     /** Written by the keeper of the stripe, read by any thread. */
@@ -33,20 +34,23 @@ final class KeeperStream implements LiveStream {
 
     private volatile boolean deleted;
 
-    /** @param createdHere whether it was made since this process started */
+    /**
+     * @param createdHere whether it was made since this process started
+     * @param opener opens its stripes on their keepers
+     */
     KeeperStream(
             StreamId id,
             long createdMs,
             boolean createdHere,
             Map<Setting, Long> chosen,
             StreamSettings settings,
-            KeeperGroup keepers) {
+            Function<KeeperStream, Future<Void>> opener) {
         this.id = id;
         this.createdMs = createdMs;
         this.createdHere = createdHere;
         this.chosen = Map.copyOf(chosen);
         this.settings = settings;
-        this.keepers = keepers;
+        this.opener = opener;
         this.snapshots = new AtomicReferenceArray<>(settings.stripes());
         for (int i = 0; i < settings.stripes(); i++) {
             snapshots.set(i, TimelineSnapshot.COLD);
@@ -98,7 +102,7 @@ final class KeeperStream implements LiveStream {
         }
         for (int i = 0; i < stripes(); i++) {
             if (!snapshot(i).isOpen()) {
-                return keepers.open(this);
+                return opener.apply(this);
             }
         }
         return Future.succeededFuture();

@@ -58,7 +58,7 @@ public final class StreamDirectory implements Streams {
 
     /** Adds a stream that was found on disk at the start. */
     public void found(StreamId id, Map<Setting, Long> chosen, long createdMs) {
-        streams.put(id.name(), new KeeperStream(id, createdMs, false, chosen, defaults.with(chosen), keepers));
+        streams.put(id.name(), new KeeperStream(id, createdMs, false, chosen, defaults.with(chosen), keepers::open));
     }
 
     @Override
@@ -104,7 +104,7 @@ public final class StreamDirectory implements Streams {
         chosen.put(Setting.ROLL, settings.value(Setting.ROLL));
         StreamId id = new StreamId(name, Generation.random(random));
         long createdMs = clock.wallMs();
-        KeeperStream stream = new KeeperStream(id, createdMs, true, chosen, settings, keepers);
+        KeeperStream stream = new KeeperStream(id, createdMs, true, chosen, settings, keepers::open);
         return store.create(id, chosen, createdMs).map(stored -> {
             streams.put(name, stream);
             return new Created(stream, true);

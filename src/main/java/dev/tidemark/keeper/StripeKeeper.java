@@ -132,11 +132,11 @@ final class StripeKeeper {
 
     /** Whether the append's ids stay below the reservation; if not, it is being raised. */
     private boolean reserved(PendingAppend append) {
-        if (mint.staysBelow(keeper.reservation().highMs(), clock.nowMs(), append.events.size())) {
-            return true;
+        int count = append.events.size();
+        if (!mint.staysBelow(keeper.reservation().highMs(), clock.nowMs(), count)) {
+            keeper.reservation().raise(Math.max(clock.nowMs(), mint.last().ms()) + count);
         }
-        keeper.reservation().raise(Math.max(clock.nowMs(), mint.last().ms()) + append.events.size());
-        return false;
+        return mint.staysBelow(keeper.reservation().highMs(), clock.nowMs(), count);
     }
 
     private void send(PendingAppend append) {

@@ -204,6 +204,13 @@ class StreamIngestTest {
         assertEquals(1, workers.calls);
         assertEquals(List.of(inline, inline + "x"), stored());
         assertEquals("no", refusal(request(NDJSON, inline + "x")).fields().get("stored"));
+        assertEquals(2, workers.calls);
+        String envelope = "{\"data\":1}";
+        String most = envelope + " ".repeat(StreamIngest.INLINE_ENVELOPE_BYTES_MAX - envelope.length());
+        done(request("application/vnd.tidemark.events+ndjson", most));
+        assertEquals(2, workers.calls);
+        done(request("application/vnd.tidemark.events+ndjson", most + " "));
+        assertEquals(3, workers.calls);
     }
 
     @Test
