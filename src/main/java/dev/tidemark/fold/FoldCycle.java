@@ -76,17 +76,23 @@ class FoldCycle {
     }
 
     private Future<Void> lookAtFirstLive(StreamFold fold, Position after) {
-        return reader.range(stripe(fold), after, Position.MAX, 1).map(page -> {
-            if (page.events().isEmpty()) {
-                fold.firstLive = Position.ZERO;
-                fold.liveFloorOrdinal = fold.archivedOrdinal;
-            } else {
-                Event first = page.events().get(0);
-                fold.firstLive = first.id();
-                fold.liveFloorOrdinal = first.ordinal() - 1;
-            }
-            return null;
-        });
+        return reader.range(stripe(fold), after, Position.MAX, 1)
+                .compose(page -> {
+                    if (page.events().isEmpty()) {
+                        fold.firstLive = Position.ZERO;
+                        fold.liveFloorOrdinal = fold.archivedOrdinal;
+                    } else {
+                        Event first = page.events().get(0);
+                        fold.firstLive = first.id();
+                        fold.liveFloorOrdinal = first.ordinal() - 1;
+                    }
+                    return reader.state(stripe(fold));
+                })
+                .map(seen -> {
+                    fold.liveLog = new FoldStatus.LiveLog(
+                            seen.length(), seen.bytes(), fold.stream.snapshot(0).lastOrdinal());
+                    return null;
+                });
     }
 
     private Future<Void> foldAll(StreamFold fold, Position target) {

@@ -1,6 +1,7 @@
 package dev.tidemark.fold;
 
 import dev.tidemark.event.Position;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the folding of one stream stands; immutable, any thread.
@@ -8,6 +9,7 @@ import dev.tidemark.event.Position;
  * @param watermark W
  * @param firstLive oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded
  * @param liveFloorOrdinal highest ordinal that is trimmed: what is live is above it
+ * @param liveLog what Redis said of the live log after the last trim; null if it wasn't asked yet
  * @param archivedOrdinal highest ordinal that the archive accounts for
  * @param trimmedBelow entries below it are trimmed
  * @param outcome {@code none}, {@code ok} or {@code failed}: what the last fold came to
@@ -22,6 +24,7 @@ public record FoldStatus(
         Position watermark,
         Position firstLive,
         long liveFloorOrdinal,
+        @Nullable LiveLog liveLog,
         long archivedOrdinal,
         Position trimmedBelow,
         String outcome,
@@ -33,7 +36,16 @@ public record FoldStatus(
         long trimmedEvents) {
     /** Nothing is known yet. */
     public static final FoldStatus NONE =
-            new FoldStatus(Position.ZERO, Position.ZERO, 0, 0, Position.ZERO, "none", 0, "", 0, 0, 0, 0);
+            new FoldStatus(Position.ZERO, Position.ZERO, 0, null, 0, Position.ZERO, "none", 0, "", 0, 0, 0, 0);
+
+    /**
+     * The live log at one moment.
+     *
+     * @param events entries
+     * @param bytes memory as Redis estimates it
+     * @param lastOrdinal ordinal of the newest acknowledged event then
+     */
+    public record LiveLog(long events, long bytes, long lastOrdinal) {}
 
     public boolean isFailing() {
         return failingSinceMs > 0;

@@ -6,6 +6,7 @@ import dev.tidemark.keeper.LiveStream;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What the fold keeps of one stream. Everything but {@link #status} belongs to the fold/trim verticle. */
 final class StreamFold {
@@ -29,6 +30,7 @@ final class StreamFold {
     /** Oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded. */
     Position firstLive = Position.ZERO;
 
+    FoldStatus.@Nullable LiveLog liveLog;
     Position trimmedBelow = Position.ZERO;
     int failures;
     long foldedEvents;
@@ -72,6 +74,7 @@ final class StreamFold {
                 archive.watermark(),
                 firstLive,
                 liveFloorOrdinal,
+                liveLog,
                 archivedOrdinal,
                 trimmedBelow,
                 outcome,

@@ -109,6 +109,18 @@ public final class KeeperGroup implements Appends, SealedChunks {
         return "";
     }
 
+    /** Whether no append waits for an answer. */
+    public Future<Boolean> isQuiet() {
+        List<Future<Boolean>> answers = new ArrayList<>();
+        for (int i = 0; i < keepers.size(); i++) {
+            Keeper keeper = keepers.get(i);
+            Promise<Boolean> promise = ((ContextInternal) vertx.getOrCreateContext()).promise();
+            verticles.get(i).execute(() -> promise.complete(keeper.isQuiet()));
+            answers.add(promise.future());
+        }
+        return Future.all(answers).map(all -> all.<Boolean>list().stream().allMatch(quiet -> quiet));
+    }
+
     private int placed(LiveStream stream, int stripe) {
         return Math.floorMod(stream.id().hashCode() + stripe, keepers.size());
     }

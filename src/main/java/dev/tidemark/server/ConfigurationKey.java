@@ -44,7 +44,7 @@ public final class ConfigurationKey<T> {
             "");
     /** Greatest size of a request's headers together. */
     public static final ConfigurationKey<Long> HTTP_HEADER_BYTES =
-            key("http.header_bytes", ValueForm.size("1KiB", "1MiB"), "16KiB");
+            key("http.header_bytes", ValueForm.size("1KiB", "1MiB"), "8KiB");
     /** Time in which a request's body must have arrived. */
     public static final ConfigurationKey<Long> HTTP_BODY_TIMEOUT =
             key("http.body_timeout", ValueForm.duration("100ms", "1h"), "30s");
