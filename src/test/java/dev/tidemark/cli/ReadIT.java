@@ -151,6 +151,18 @@ class ReadIT {
     }
 
     @Test
+    void theReasonThatTheServerGivesForACutIsTold() {
+        server.answer(request -> Answer.lines(
+                        event(1, "\"data\":1"),
+                        "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"Redis is away\"}")
+                .cutOff());
+        assertEquals(1, run.at(server, "read", "s", "--output", "data"));
+        assertEquals(
+                "tidemark: the answer was cut after 1 events: 503 unavailable: Redis is away; the last cursor is c1\n",
+                run.err());
+    }
+
+    @Test
     void anIncompleteAnswerIsToldAndFails() {
         server.answer(request ->
                 Answer.lines(event(1, "\"data\":1"), "{\"type\":\"end\",\"cursor\":\"c1\",\"complete\":false}"));
@@ -214,8 +226,8 @@ class ReadIT {
         server.answer(request -> request.uri().equals("/v1/streams")
                 ? Answer.json(
                         200,
-                        "{\"streams\":[{\"name\":\"a/b\",\"live_events\":10,\"archived_events\":2000}],\"next\":\"a/b\"}")
-                : Answer.json(200, "{\"streams\":[{\"name\":\"größe\"}],\"next\":null}"));
+                        "{\"streams\":[{\"stream\":\"a/b\",\"live_events\":10,\"archived_events\":2000}],\"next\":\"a/b\"}")
+                : Answer.json(200, "{\"streams\":[{\"stream\":\"größe\"}],\"next\":null}"));
         assertEquals(0, run.at(server, "streams"));
         assertEquals("""
                 STREAM          LIVE      ARCHIVED
