@@ -134,7 +134,7 @@ final class AppendRun {
         backoff.reset();
         underWay = batch;
         while (true) {
-            String reason;
+            CommandFailure reason;
             try {
                 HttpResponse<byte[]> answer = setup.api().append(setup.stream(), setup.contentType(), body);
                 if (answer.statusCode() / 100 == 2) {
@@ -145,20 +145,20 @@ final class AppendRun {
                 if (refusal.outcomeUnknown() || !refusal.canBeRepeated()) {
                     return refusal;
                 }
-                reason = refusal.text(batch::numberOf);
+                reason = CommandFailure.refused(refusal.text(batch::numberOf));
             } catch (Api.NotConnected e) {
+                reason = setup.api().notReachable(e);
                 if (stored.events() == 0) {
                     underWay = null;
-                    throw setup.api().notReachable(e);
+                    throw reason;
                 }
-                reason = String.valueOf(e.getMessage());
             } catch (IOException e) {
                 throw CommandFailure.notReachable(setup.api().lost(e) + ". " + report());
             }
             if (setup.clock().monotonicNs() > deadlineNs) {
                 underWay = null;
-                throw CommandFailure.notReachable(
-                        "gave up after " + setup.retryForMs() / 1_000 + "s: " + reason + ". " + report());
+                String tried = "gave up after " + setup.retryForMs() / 1_000 + "s: ";
+                throw new CommandFailure(reason.exitCode(), tried + reason.message() + ". " + report());
             }
             pause(backoff.nextMs());
         }

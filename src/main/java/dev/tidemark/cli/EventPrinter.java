@@ -14,6 +14,7 @@ final class EventPrinter {
     private final EventForm form;
     private long printed;
     private String cursor = "";
+    private String error = "";
 
     EventPrinter(Terminal terminal, EventForm form) {
         this.terminal = terminal;
@@ -28,6 +29,11 @@ final class EventPrinter {
     /** Cursor of what was printed last, or empty. */
     String cursor() {
         return cursor;
+    }
+
+    /** What the server last said was wrong, or empty. */
+    String error() {
+        return error;
     }
 
     /**
@@ -66,7 +72,8 @@ final class EventPrinter {
         terminal.clearProgress();
         terminal.flush();
         String last = cursor.isEmpty() ? "" : "; the last cursor is " + cursor;
-        return CommandFailure.refused("the answer was cut after " + printed + " events: " + reason + last);
+        return CommandFailure.refused(
+                "the answer was cut after " + printed + " events: " + (error.isEmpty() ? reason : error) + last);
     }
 
     private void showProgress() {
@@ -84,6 +91,7 @@ final class EventPrinter {
                 printed++;
             }
             case "gap" -> terminal.note(gap(fields));
+            case "error" -> error = new Refusal((int) fields.number("status", 0), fields).text();
             default -> {
                 // what a later server may say besides
             }

@@ -21,12 +21,11 @@ import org.jspecify.annotations.Nullable;
  * most.
  *
  * <pre>
- *  CONNECT --opened--> LISTEN --lost, or closed with a code below 4500--> PAUSE --> CONNECT
+ *  CONNECT --opened--> LISTEN --broken, or closed with a code below 4500--> PAUSE --> CONNECT
  *     `--- refused, or not reachable the first time --> failure    LISTEN --4500 and above--> failure
  * </pre>
  */
 final class Follow {
-    private static final int CODE_AGAIN_MIN = 4000;
     private static final int CODE_FINAL_MIN = 4500;
     /** The server sends a heartbeat after 15 s of silence: longer silence is a dead connection. */
     private static final long SILENCE_MAX_MS = 40_000;
@@ -41,15 +40,14 @@ final class Follow {
     private final Backoff backoff = new Backoff(100, 5_000, new SplittableRandom());
     private boolean everConnected;
     private boolean lossNoted;
-    private String lastError = "";
 
     /** What the socket hands over. */
     private sealed interface Signal {
         /** The handshake is done. */
         record Opened(WebSocket socket) implements Signal {}
 
-        /** A whole message. */
-        record Message(String json) implements Signal {}
+        /** A whole message; the next one comes when the socket is asked. May overtake {@link Opened}. */
+        record Message(WebSocket socket, String json) implements Signal {}
 
         /** The server closed it. */
         record Closed(int code, String reason) implements Signal {}
@@ -103,10 +101,9 @@ final class Follow {
                 } else if (signal instanceof Signal.Opened opened) {
                     socket = opened.socket();
                 } else if (signal instanceof Signal.Message message) {
+                    socket = message.socket();
                     receive(message.json().getBytes(StandardCharsets.UTF_8));
-                    if (socket != null) {
-                        socket.request(1);
-                    }
+                    socket.request(1);
                 } else if (signal instanceof Signal.Closed closed) {
                     return closed(closed);
                 } else if (signal instanceof Signal.Failed failed) {
@@ -146,7 +143,6 @@ final class Follow {
                 backoff.reset();
                 printer.print(json, fields);
             }
-            case "error" -> lastError = new Refusal((int) fields.number("status", 0), fields).text();
             default -> printer.print(withoutType(json), fields);
         }
     }
@@ -165,17 +161,13 @@ final class Follow {
     }
 
     private String closed(Signal.Closed closed) {
-        String why = lastError.isEmpty() ? closed.reason() : lastError;
-        lastError = "";
+        String why = printer.error().isEmpty() ? closed.reason() : printer.error();
         if (closed.code() >= CODE_FINAL_MIN) {
             terminal.flush();
             throw CommandFailure.refused(
                     "the server ended the subscription with code " + closed.code() + (why.isEmpty() ? "" : ": " + why));
         }
-        if (closed.code() >= CODE_AGAIN_MIN) {
-            return "the server closed the subscription" + (why.isEmpty() ? "" : ": " + why);
-        }
-        return "the subscription ended with code " + closed.code();
+        return "the server closed the subscription with code " + closed.code() + (why.isEmpty() ? "" : ": " + why);
     }
 
     private String failed(Throwable failure) {
@@ -220,7 +212,7 @@ final class Follow {
                 WebSocket socket, CharSequence data, boolean last) {
             message.append(data);
             if (last) {
-                signals.add(new Signal.Message(message.toString()));
+                signals.add(new Signal.Message(socket, message.toString()));
                 message.setLength(0);
             } else {
                 socket.request(1);

@@ -22,7 +22,7 @@ final class StreamsCommand {
     /** {@code streams list}, and {@code streams} alone. */
     @Command(name = "streams", description = "List, show, create or delete streams (default: list).")
     static final class ListAll implements Callable<Integer> {
-        private static final List<String> COLUMNS = List.of("name", "live_events", "archived_events");
+        private static final List<String> COLUMNS = List.of("stream", "live_events", "archived_events");
 
         private final Terminal terminal;
 

@@ -51,8 +51,8 @@ public record Configuration(
      * @param hosts more names by which clients may call
      * @param allowedOrigins origins of pages that may call
      * @param headerBytesMax greatest size of a request's headers
-     * @param bodyTimeoutMs time for a body to arrive
-     * @param idleTimeoutMs time after which a silent connection is closed
+     * @param bodyTimeoutMs time for a body to arrive, besides a second for each 64 KiB
+     * @param idleTimeoutMs time for a whole request head to arrive
      */
     public record Http(
             String host,
@@ -130,10 +130,6 @@ public record Configuration(
             throw new ConfigurationException("http.host: '" + http.host()
                     + "' isn't a loopback address and there is no authentication; allowed is 127.0.0.1, ::1 or localhost,"
                     + " or insecure: true (--insecure) if everyone who reaches the port may read, write and delete");
-        }
-        if (http.idleTimeoutMs() <= tailTimeoutMs) {
-            throw new ConfigurationException(
-                    "http.idle_timeout: must be above tail_timeout, or a waiting tail would be cut off");
         }
     }
 

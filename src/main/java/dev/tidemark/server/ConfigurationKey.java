@@ -34,7 +34,7 @@ public final class ConfigurationKey<T> {
     public static final ConfigurationKey<Integer> HTTP_PORT = key("http.port", ValueForm.count(0, 65_535), "8440");
     /** Host names by which clients may call, besides the loopback names and the listen address. */
     public static final ConfigurationKey<List<String>> HTTP_HOSTS =
-            key("http.hosts", ValueForm.list(HOST_NAME, "a host name without scheme and path"), "");
+            key("http.hosts", ValueForm.list("[A-Za-z0-9._:\\[\\]-]{1,260}", "a host or host:port"), "");
     /** Origins of pages that may call from a browser (CORS and WebSocket), besides our own. */
     public static final ConfigurationKey<List<String>> HTTP_ALLOWED_ORIGINS = key(
             "http.allowed_origins",
@@ -45,10 +45,10 @@ public final class ConfigurationKey<T> {
     /** Greatest size of a request's headers together. */
     public static final ConfigurationKey<Long> HTTP_HEADER_BYTES =
             key("http.header_bytes", ValueForm.size("1KiB", "1MiB"), "8KiB");
-    /** Time in which a request's body must have arrived. */
+    /** Time in which a request's body must have arrived, besides a second for each 64 KiB of it. */
     public static final ConfigurationKey<Long> HTTP_BODY_TIMEOUT =
             key("http.body_timeout", ValueForm.duration("100ms", "1h"), "30s");
-    /** A connection on which nothing moves for so long is closed. WebSockets have their pings. */
+    /** A connection without a whole request head for so long, from its start or its last answer on, is closed. */
     public static final ConfigurationKey<Long> HTTP_IDLE_TIMEOUT =
             key("http.idle_timeout", ValueForm.duration("1s", "1h"), "60s");
 
