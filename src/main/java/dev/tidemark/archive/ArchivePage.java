@@ -1,6 +1,7 @@
 package dev.tidemark.archive;
 
 import dev.tidemark.event.Chunk;
+import dev.tidemark.event.ContentType;
 import dev.tidemark.event.Gap;
 import java.util.List;
 
@@ -14,5 +15,11 @@ import java.util.List;
 public record ArchivePage(Chunk events, List<Gap> gaps, boolean more) {
     public ArchivePage {
         gaps = List.copyOf(gaps);
+    }
+
+    /** What an event counts towards {@code bytesMax} of a read: about the memory that its page takes for it. */
+    static long weight(String type, int payloadLength) {
+        long weight = 128L + type.length() + payloadLength;
+        return ContentType.isJson(type) ? weight : weight + 4L * payloadLength / 3;
     }
 }

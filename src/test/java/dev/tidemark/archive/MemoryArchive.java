@@ -1,0 +1,403 @@
+package dev.tidemark.archive;
+
+import dev.tidemark.event.ChunkBuilder;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.Gap;
+import dev.tidemark.event.Generation;
+import dev.tidemark.event.Limits;
+import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Slice;
+import dev.tidemark.event.StreamSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One stream's archive in memory, for tests of those who fold and read. Any thread may call anything.
+ *
+ * <p>Fault model:
+ *
+ * <ul>
+ *   <li>{@link #failAppends}: the next appends write half of their slice, then throw (with {@link ArchiveException.Kind#DISK_FULL}
+ *       nothing is written).
+ *   <li>{@link #failForces}: the next forces throw and what wasn't forced is gone, as the kernel does it.
+ *   <li>{@link #failReads}: the next reads throw.
+ *   <li>{@link #failRepairs}: after one of these, the next appends can't repair the archive, and throw before they write.
+ *   <li>{@link #crash}: the process dies; of what wasn't forced, a prefix survives. The same object is the archive of the next
+ *       process: it proves its own end.
+ *   <li>{@link #damage}: events in a range can't be read any more.
+ * </ul>
+ */
+public final class MemoryArchive implements ArchiveAppender {
+    private static final long HOUR_MS = 3_600_000;
+
+    /** An excerpt: an event or missing ordinals. */
+    private record Item(
+            @Nullable Event event, int stripe, @Nullable Missing missing) {}
+
+    private record Missing(OrdinalRange ordinals, boolean lost, Position after, Position through) {}
+
+    private record Damage(Position after, Position through) {}
+
+    private final Generation generation;
+    private final long rollMs;
+    private final List<Item> items = new ArrayList<>();
+    private final List<Damage> damages = new ArrayList<>();
+    private final List<String> calls = new ArrayList<>();
+    private int forced;
+    private int published;
+    private Position watermark = Position.ZERO;
+    private boolean inDoubt;
+    private Faults appendFaults = Faults.NONE;
+    private Faults forceFaults = Faults.NONE;
+    private Faults readFaults = Faults.NONE;
+    private Faults repairFaults = Faults.NONE;
+
+    private record Faults(int times, ArchiveException.Kind kind) {
+        static final Faults NONE = new Faults(0, ArchiveException.Kind.IO);
+
+        Faults next(String what) {
+            if (times == 0) {
+                return this;
+            }
+            throw new ArchiveException(kind, "injected: " + what + " failed");
+        }
+
+        Faults less() {
+            return times == 0 ? this : new Faults(times - 1, kind);
+        }
+    }
+
+    /** Rolls daily. */
+    public MemoryArchive(Generation generation) {
+        this(generation, StreamSettings.Roll.DAILY);
+    }
+
+    public MemoryArchive(Generation generation, StreamSettings.Roll roll) {
+        this.generation = generation;
+        rollMs = roll == StreamSettings.Roll.HOURLY ? HOUR_MS : 24 * HOUR_MS;
+    }
+
+    public synchronized void failAppends(int times, ArchiveException.Kind kind) {
+        appendFaults = new Faults(times, kind);
+    }
+
+    public synchronized void failForces(int times, ArchiveException.Kind kind) {
+        forceFaults = new Faults(times, kind);
+    }
+
+    public synchronized void failReads(int times, ArchiveException.Kind kind) {
+        readFaults = new Faults(times, kind);
+    }
+
+    public synchronized void failRepairs(int times, ArchiveException.Kind kind) {
+        repairFaults = new Faults(times, kind);
+    }
+
+    /** The process dies; of what wasn't forced, the first {@code unforcedKept} excerpts are still there. */
+    public synchronized void crash(int unforcedKept) {
+        cut(Math.min(items.size(), forced + unforcedKept));
+        forced = items.size();
+        published = items.size();
+        watermark = lastEventId(items.size());
+        inDoubt = false;
+        calls.clear();
+    }
+
+    /** Excerpts that a crash may take. */
+    public synchronized int unforced() {
+        return items.size() - forced;
+    }
+
+    /** Makes what lies in {@code (after, through]} unreadable. */
+    public synchronized void damage(Position after, Position through) {
+        damages.add(new Damage(after, through));
+    }
+
+    /** What was called since the start or the last crash: {@code append 3}, {@code missing 4-5}, {@code force}, {@code publish 17-0}, {@code close}. */
+    public synchronized List<String> calls() {
+        return List.copyOf(calls);
+    }
+
+    @Override
+    public synchronized ArchiveEnd end() {
+        Map<Integer, Long> ordinals = new TreeMap<>();
+        for (Item item : items.subList(0, published)) {
+            long ordinal =
+                    item.event != null ? item.event.ordinal() : item.missing == null ? 0 : item.missing.ordinals.last();
+            ordinals.merge(item.stripe, ordinal, Math::max);
+        }
+        return new ArchiveEnd(watermark, ordinals);
+    }
+
+    @Override
+    public synchronized void append(List<Slice> slices) {
+        repair();
+        List<Item> events = new ArrayList<>();
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                events.add(new Item(slice.chunk().event(i), slice.chunk().stripe(), null));
+            }
+        }
+        if (events.isEmpty()) {
+            return;
+        }
+        try {
+            refuseUnlessRising(events);
+        } catch (ArchiveException e) {
+            inDoubt = true;
+            throw e;
+        }
+        calls.add("append " + events.size());
+        try {
+            appendFaults.next("append");
+        } catch (ArchiveException e) {
+            appendFaults = appendFaults.less();
+            if (e.kind() != ArchiveException.Kind.DISK_FULL) {
+                items.addAll(events.subList(0, events.size() / 2));
+            }
+            inDoubt = true;
+            throw e;
+        }
+        items.addAll(events);
+    }
+
+    private void refuseUnlessRising(List<Item> events) {
+        Position last = lastEventId(items.size());
+        Position first = idOf(events.get(0));
+        Position end = sliceEnd(first);
+        if (events.size() > Limits.SLICE_EVENTS_MAX) {
+            throw new ArchiveException(
+                    ArchiveException.Kind.SLICE_REFUSED, "a slice of " + events.size() + " events is too large");
+        }
+        for (Item item : events) {
+            Position id = idOf(item);
+            if (!id.isAfter(last)) {
+                throw new ArchiveException(
+                        ArchiveException.Kind.SLICE_REFUSED, "ids must rise: " + id + " after " + last);
+            }
+            if (id.isAfter(end)) {
+                throw new ArchiveException(
+                        ArchiveException.Kind.SLICE_REFUSED, id + " isn't in the same roll file as " + first);
+            }
+            last = id;
+        }
+    }
+
+    private static Position idOf(Item item) {
+        return item.event == null ? Position.ZERO : item.event.id();
+    }
+
+    private void repair() {
+        if (!inDoubt) {
+            return;
+        }
+        try {
+            repairFaults.next("repair");
+        } finally {
+            repairFaults = repairFaults.less();
+        }
+        cut(published);
+        forced = published;
+        inDoubt = false;
+    }
+
+    private void cut(int size) {
+        items.subList(size, items.size()).clear();
+    }
+
+    private Position lastEventId(int size) {
+        for (int i = size - 1; i >= 0; i--) {
+            Event event = items.get(i).event;
+            if (event != null) {
+                return event.id();
+            }
+        }
+        return Position.ZERO;
+    }
+
+    @Override
+    public synchronized void appendMissing(
+            int stripe, OrdinalRange ordinals, boolean lost, Position after, Position through) {
+        repair();
+        calls.add("missing " + ordinals);
+        items.add(new Item(null, stripe, new Missing(ordinals, lost, after, through)));
+    }
+
+    @Override
+    public synchronized void force() {
+        if (inDoubt) {
+            throw new ArchiveException(
+                    ArchiveException.Kind.IO, "the last append or force failed: nothing can be forced");
+        }
+        if (forced == items.size()) {
+            return;
+        }
+        calls.add("force");
+        try {
+            forceFaults.next("force");
+        } catch (ArchiveException e) {
+            forceFaults = forceFaults.less();
+            cut(forced);
+            inDoubt = true;
+            throw e;
+        }
+        forced = items.size();
+    }
+
+    @Override
+    public synchronized void publish(Position newWatermark) {
+        if (newWatermark.isBefore(watermark) || newWatermark.isAfter(lastEventId(forced))) {
+            throw new IllegalArgumentException("W is " + watermark + " and forced is " + lastEventId(forced)
+                    + ": it can't become " + newWatermark);
+        }
+        calls.add("publish " + newWatermark);
+        watermark = newWatermark;
+        published = 0;
+        while (published < forced && !idOf(items.get(published)).isAfter(newWatermark)) {
+            published++;
+        }
+    }
+
+    @Override
+    public Position sliceEnd(Position first) {
+        return Position.before((first.ms() / rollMs + 1) * rollMs);
+    }
+
+    @Override
+    public synchronized void close() {
+        calls.add("close");
+    }
+
+    @Override
+    public synchronized Position watermark() {
+        return watermark;
+    }
+
+    @Override
+    public synchronized Position earliest() {
+        return items.subList(0, published).stream()
+                .filter(item -> item.event != null)
+                .findFirst()
+                .map(MemoryArchive::idOf)
+                .orElse(Position.ZERO);
+    }
+
+    @Override
+    public synchronized long events() {
+        return items.subList(0, published).stream()
+                .filter(item -> item.event != null)
+                .count();
+    }
+
+    @Override
+    public synchronized long bytes() {
+        return items.stream()
+                .mapToLong(item -> item.event == null ? 64 : item.event.payload().length + 64L)
+                .sum();
+    }
+
+    @Override
+    public void open() {}
+
+    @Override
+    public synchronized ArchivePage read(Position after, Position through, int eventsMax, int bytesMax) {
+        failRead();
+        Position limit = Position.min(through, watermark);
+        List<Event> events = new ArrayList<>();
+        List<Gap> gaps = new ArrayList<>();
+        Position seen = after;
+        boolean hole = false;
+        long bytes = 0;
+        for (Item item : items.subList(0, published)) {
+            if (item.missing != null) {
+                Gap gap = lost(item.missing, after, limit);
+                if (gap != null && !isFull(events, bytes, eventsMax, bytesMax)) {
+                    gaps.add(gap);
+                } else if (gap != null && gap.to().isAfter(seen)) {
+                    return page(events, gaps, true);
+                }
+                continue;
+            }
+            Event event = item.event;
+            if (event == null || !event.id().isAfter(after) || event.id().isAfter(limit)) {
+                continue;
+            }
+            if (isFull(events, bytes, eventsMax, bytesMax)) {
+                return page(events, gaps, true);
+            }
+            if (isDamaged(event.id())) {
+                hole = true;
+                continue;
+            }
+            if (hole) {
+                gaps.add(new Gap(seen, event.id().previous(), Gap.Reason.DAMAGED));
+                hole = false;
+            }
+            events.add(event);
+            bytes += ArchivePage.weight(event.type(), event.payload().length);
+            seen = event.id();
+        }
+        if (hole) {
+            gaps.add(new Gap(seen, limit, Gap.Reason.DAMAGED));
+        }
+        return page(events, gaps, false);
+    }
+
+    @Override
+    public synchronized ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax) {
+        failRead();
+        Position end = Position.min(before, watermark.next());
+        long bytes = 0;
+        int count = 0;
+        for (int i = published - 1; i >= 0; i--) {
+            Event event = items.get(i).event;
+            if (event == null || !event.id().isBefore(end) || event.id().isBefore(from) || isDamaged(event.id())) {
+                continue;
+            }
+            bytes += ArchivePage.weight(event.type(), event.payload().length);
+            count++;
+            if (count == eventsMax || bytes >= bytesMax) {
+                Position first = event.id();
+                ArchivePage page = read(first.previous(), end.previous(), Integer.MAX_VALUE, Integer.MAX_VALUE);
+                ArchivePage rest = read(from.previous(), first.previous(), 1, 1);
+                boolean more = rest.events().count() > 0 || !rest.gaps().isEmpty();
+                return new ArchivePage(page.events(), page.gaps(), more && first.isAfter(from));
+            }
+        }
+        return end.isAfter(from)
+                ? read(from.previous(), end.previous(), Integer.MAX_VALUE, Integer.MAX_VALUE)
+                : page(List.of(), List.of(), false);
+    }
+
+    private void failRead() {
+        try {
+            readFaults.next("read");
+        } finally {
+            readFaults = readFaults.less();
+        }
+    }
+
+    private static boolean isFull(List<Event> events, long bytes, int eventsMax, int bytesMax) {
+        return !events.isEmpty() && (events.size() >= eventsMax || bytes >= bytesMax);
+    }
+
+    private static @Nullable Gap lost(Missing missing, Position after, Position limit) {
+        Position from = Position.max(missing.after, after);
+        Position to = Position.min(missing.through, limit);
+        return missing.lost && to.isAfter(from) ? new Gap(from, to, Gap.Reason.LOST) : null;
+    }
+
+    private boolean isDamaged(Position id) {
+        return damages.stream().anyMatch(damage -> id.isAfter(damage.after) && !id.isAfter(damage.through));
+    }
+
+    private ArchivePage page(List<Event> events, List<Gap> gaps, boolean more) {
+        ChunkBuilder builder = new ChunkBuilder(generation, 0);
+        events.forEach(builder::add);
+        return new ArchivePage(builder.view(), gaps, more);
+    }
+}
