@@ -221,6 +221,7 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage read(Position after, Position through, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
+            throwIfDeleted();
             return ArchiveRead.empty(id.generation(), stripe);
         }
         try (Lease lease = lease()) {
@@ -232,6 +233,7 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
+            throwIfDeleted();
             return ArchiveRead.empty(id.generation(), stripe);
         }
         try (Lease lease = lease()) {
