@@ -130,7 +130,8 @@ final class RedisAnswersIT {
         await(append(batch));
         List<Event> read = all().events();
         assertEquals(
-                batch.stream().map(Event::ordinal).toList(), read.stream().map(Event::ordinal).toList());
+                batch.stream().map(Event::ordinal).toList(),
+                read.stream().map(Event::ordinal).toList());
         assertEquals(at(1), read.get(2).id());
         assertTrue(read.get(2).late());
         assertEquals(-9, read.get(2).time());
@@ -295,11 +296,12 @@ final class RedisAnswersIT {
     @Test
     @Tag("R40")
     void aBusyRedisRefusesForNow() throws InterruptedException {
+        List<String> ended = new java.util.concurrent.CopyOnWriteArrayList<>();
         Thread busy = new Thread(() -> {
             try (RedisProbe probe = new RedisProbe(redis.port())) {
-                probe.ask("EVAL", "while true do end", "0");
+                ended.addAll(probe.ask("EVAL", "while true do end", "0"));
             } catch (java.io.IOException timeout) {
-                // The script never answers; it is killed below.
+                ended.add("timed out, and so it must have been killed");
             }
         });
         busy.start();
@@ -307,6 +309,7 @@ final class RedisAnswersIT {
         assertEquals(Kind.NOT_NOW, kindOf(append(events(1, 3))));
         redis.ask("SCRIPT", "KILL");
         busy.join();
+        assertTrue(ended.toString().contains("killed"), ended.toString());
         await(append(events(1, 3)));
     }
 
@@ -322,7 +325,9 @@ final class RedisAnswersIT {
         assertEquals(4, page.foreign());
         assertEquals(Position.MAX, page.last());
         assertEquals(Position.MAX, await(real.log().state(stripe)).lastGenerated());
-        assertEquals(List.of(), await(real.log().range(stripe, page.last(), Position.MAX, 10)).events());
+        assertEquals(
+                List.of(),
+                await(real.log().range(stripe, page.last(), Position.MAX, 10)).events());
         List<Long> back = new ArrayList<>();
         Position before = Position.MAX;
         LiveLogPage reverse;

@@ -11,6 +11,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.StreamId;
@@ -52,6 +53,7 @@ final class RedisFaultsIT {
         redis.close();
     }
 
+    @CanIgnoreReturnValue
     private StripeAppender ready() {
         StripeAppender appender = real.appender(closed::incrementAndGet);
         await(real.onLoop(() -> appender.create(stripe)));
@@ -109,7 +111,8 @@ final class RedisFaultsIT {
         StripeAppender appender = ready();
         proxy.swallowAnswers(true);
         Future<Void> open = append(appender, 1, 3);
-        await().until(() -> redis.ask("XLEN", new LiveLogKeys("tidemark").live(stripe)).equals(List.of("3")));
+        await().until(() ->
+                redis.ask("XLEN", new LiveLogKeys("tidemark").live(stripe)).equals(List.of("3")));
         proxy.cut();
         assertEquals(Kind.UNKNOWN, kindOf(open));
         assertEquals(Kind.NOT_SENT, kindOf(append(appender, 4, 4)));
@@ -179,7 +182,12 @@ final class RedisFaultsIT {
         assertTrue(System.nanoTime() - started < 6_000_000_000L);
         proxy.swallowAnswers(false);
         proxy.cut();
-        await().until(() -> real.log().state(stripe).toCompletionStage().toCompletableFuture().handle((s, e) -> e == null).get());
+        await().until(() -> real.log()
+                .state(stripe)
+                .toCompletionStage()
+                .toCompletableFuture()
+                .handle((s, e) -> e == null)
+                .get());
     }
 
     @Test
@@ -191,7 +199,8 @@ final class RedisFaultsIT {
         await().until(() -> closed.get() == 1);
         for (int i = 0; i < 50; i++) {
             long started = System.nanoTime();
-            assertTrue(kindOf(real.log().range(stripe, Position.ZERO, Position.MAX, 10)).retryable());
+            assertTrue(kindOf(real.log().range(stripe, Position.ZERO, Position.MAX, 10))
+                    .retryable());
             assertTrue(System.nanoTime() - started < 3_000_000_000L);
         }
         proxy.refuse(false);
