@@ -56,7 +56,11 @@ final class AscendingMerge implements MergeRead {
 
     @Override
     public Future<MergePage> next(int eventsMax, long bytesMax) {
-        return fill(new PageBuilder(eventsMax, bytesMax));
+        PageBuilder page = new PageBuilder(eventsMax, bytesMax);
+        return fill(page)
+                .recover(failure -> page.isEmpty()
+                        ? Future.failedFuture(failure)
+                        : Future.succeededFuture(page.rising(MergePage.End.MORE)));
     }
 
     private Future<MergePage> fill(PageBuilder page) {

@@ -26,8 +26,8 @@ final class DescendingMerge implements MergeRead {
     /** Everything at or above it is done. */
     private Position before;
 
-    /** The oldest event given, or the start. */
-    private Position oldest = Position.MAX;
+    /** The oldest event given. */
+    private @Nullable Neighbour oldest;
 
     private Position top = Position.MAX;
     private boolean started;
@@ -59,7 +59,11 @@ final class DescendingMerge implements MergeRead {
 
     @Override
     public Future<MergePage> next(int eventsMax, long bytesMax) {
-        return fill(new PageBuilder(eventsMax, bytesMax));
+        PageBuilder page = new PageBuilder(eventsMax, bytesMax);
+        return fill(page)
+                .recover(failure -> page.isEmpty()
+                        ? Future.failedFuture(failure)
+                        : Future.succeededFuture(page.falling(MergePage.End.MORE, complete)));
     }
 
     private Future<MergePage> fill(PageBuilder page) {
@@ -120,7 +124,6 @@ final class DescendingMerge implements MergeRead {
             before = Position.min(
                     before, snapshot.isOpen() ? StreamSource.end(snapshot, view).next() : aboveArchive);
             top = before;
-            oldest = before;
         }
     }
 
@@ -155,7 +158,7 @@ final class DescendingMerge implements MergeRead {
         Continuity within = new Continuity(slices.get(0).first());
         announceReversed(page, within.take(slices));
         newer = Neighbour.firstOf(slices);
-        oldest = newer.position();
+        oldest = newer;
         page.addReversed(slices);
     }
 
@@ -204,7 +207,7 @@ final class DescendingMerge implements MergeRead {
         neighbourKnown = true;
         announceReversed(page, archived.gaps());
         page.add(events.slice());
-        oldest = events.count() == 0 ? oldest : events.first();
+        oldest = events.count() == 0 ? oldest : Neighbour.of(events, 0);
     }
 
     private Position lowestOf(ArchivePage archived) {
@@ -259,21 +262,25 @@ final class DescendingMerge implements MergeRead {
 
     /** Nothing is left: what is missing before the last event given is announced. */
     private Future<MergePage> bottom(PageBuilder page, TimelineSnapshot snapshot) {
-        if (bottomDone) {
-            return Future.succeededFuture(page.falling(MergePage.End.REACHED, complete));
+        if (bottomDone || (oldest != null && oldest.missingAfter(0) == 0)) {
+            return reached(page);
         }
-        bottomDone = true;
         Position below = from.previous();
         if (Positions.isFarBelow(below, source.archive().earliest())) {
-            return toEarliest ? bottom(page, snapshot) : announceRemoved(page, snapshot, below);
+            return toEarliest ? reached(page) : announceRemoved(page, below);
         }
         Neighbour last = newer;
         if (last == null || !snapshot.isOpen()) {
-            return bottom(page, snapshot);
+            return reached(page);
         }
         return below.isBefore(source.watermark())
-                ? announceArchived(page, snapshot, last)
+                ? announceArchived(page, last)
                 : announceBelow(page, snapshot, below, last);
+    }
+
+    private Future<MergePage> reached(PageBuilder page) {
+        bottomDone = true;
+        return Future.succeededFuture(page.falling(MergePage.End.REACHED, complete));
     }
 
     private Future<MergePage> announceBelow(
@@ -282,28 +289,29 @@ final class DescendingMerge implements MergeRead {
                 .ordinalAt(snapshot, below)
                 .compose(ordinal -> {
                     if (below.isBefore(source.watermark())) {
-                        return announceArchived(page, snapshot, last);
+                        return announceArchived(page, last);
                     }
                     if (ordinal != Neighbours.NONE && last.missingAfter(ordinal) > 0) {
                         page.announce(lost(below, last));
                     }
-                    return bottom(page, snapshot);
+                    return reached(page);
                 })
                 .recover(failure -> awayOr(failure, page));
     }
 
     /** Below what was read from memory or the live log lies nothing but what the archive knows to be missing. */
-    private Future<MergePage> announceArchived(PageBuilder page, TimelineSnapshot snapshot, Neighbour last) {
+    private Future<MergePage> announceArchived(PageBuilder page, Neighbour last) {
         return source.archivedReverse(last.position(), from, 1, 1).compose(archived -> {
             announceReversed(page, archived.gaps());
-            return bottom(page, snapshot);
+            return reached(page);
         });
     }
 
-    private Future<MergePage> announceRemoved(PageBuilder page, TimelineSnapshot snapshot, Position below) {
-        return neighbours.removed(below, -1, Positions.below(oldest)).compose(gap -> {
+    private Future<MergePage> announceRemoved(PageBuilder page, Position below) {
+        Position bound = oldest == null ? top.previous() : Positions.below(oldest.position());
+        return neighbours.removed(below, -1, bound).compose(gap -> {
             gap.ifPresent(page::announce);
-            return bottom(page, snapshot);
+            return reached(page);
         });
     }
 }
