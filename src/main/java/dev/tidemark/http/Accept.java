@@ -10,6 +10,7 @@ enum Accept {
     NDJSON(List.of("application/x-ndjson", "application/ndjson", "application/jsonl")),
     EVENT_STREAM(List.of("text/event-stream"));
 
+    @SuppressWarnings("ImmutableEnumChecker") // List.of is
     private final List<String> mediaTypes;
 
     Accept(List<String> mediaTypes) {

@@ -82,7 +82,7 @@ final class Exchange {
     }
 
     boolean isHead() {
-        return request.method() == HttpMethod.HEAD;
+        return request.method().equals(HttpMethod.HEAD);
     }
 
     @Nullable
@@ -132,7 +132,7 @@ final class Exchange {
     // ---- answers
 
     /** Puts the headers that every answer has. */
-    HttpServerResponse head(int status, CharSequence contentType) {
+    void head(int status, CharSequence contentType) {
         response.setStatusCode(status);
         var headers = response.headers();
         headers.set(HttpHeaders.CONTENT_TYPE, contentType);
@@ -143,7 +143,6 @@ final class Exchange {
             headers.set("access-control-expose-headers", EXPOSED);
             headers.set(HttpHeaders.VARY, "Origin");
         }
-        return response;
     }
 
     void json(int status, JsonOut json) {

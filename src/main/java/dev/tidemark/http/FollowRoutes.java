@@ -55,7 +55,7 @@ final class FollowRoutes {
     private static @Nullable String whatTheUpgradeLacks(Exchange exchange) {
         String connection = String.join(",", exchange.request().headers().getAll("connection"));
         String upgrade = exchange.header("upgrade");
-        boolean asked = exchange.method() == HttpMethod.GET
+        boolean asked = exchange.method().equals(HttpMethod.GET)
                 && exchange.request().version() == HttpVersion.HTTP_1_1
                 && upgrade != null
                 && upgrade.trim().equalsIgnoreCase("websocket")

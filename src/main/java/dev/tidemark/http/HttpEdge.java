@@ -16,9 +16,9 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +44,7 @@ public final class HttpEdge extends VerticleBase {
     private final Body.Budget bodies;
     private final FollowRoutes follow;
     private final Routes routes;
-    private final Map<HttpConnection, Peer> peers = new IdentityHashMap<>();
+    private final IdentityHashMap<HttpConnection, Peer> peers = new IdentityHashMap<>();
 
     private @Nullable HttpServer server;
     private boolean stopping;
@@ -206,10 +206,6 @@ public final class HttpEdge extends VerticleBase {
     /** Checks what every request must meet; what doesn't is answered, or thrown as a problem. */
     private boolean isAdmitted(Exchange exchange) {
         HttpServerRequest request = exchange.request();
-        if (request.version() == null) {
-            exchange.refuseAndClose(ProblemJson.of(Refusal.HTTP_VERSION, "allowed are HTTP/1.1 and HTTP/1.0"));
-            return false;
-        }
         String coding = request.getHeader(HttpHeaders.TRANSFER_ENCODING);
         if (coding != null && !coding.trim().equalsIgnoreCase("chunked")) {
             exchange.refuseAndClose(ProblemJson.of(Refusal.TRANSFER_CODING, "allowed is Transfer-Encoding: chunked"));
@@ -236,7 +232,7 @@ public final class HttpEdge extends VerticleBase {
     private void checkHostAndOrigin(Exchange exchange) {
         HttpServerRequest request = exchange.request();
         String host = exchange.onlyHeader("Host");
-        if (host == null && request.version() != io.vertx.core.http.HttpVersion.HTTP_1_0) {
+        if (host == null && request.version() != HttpVersion.HTTP_1_0) {
             throw Problem.badRequest("the Host header is missing");
         }
         if (host != null && !host.equals(exchange.peer().checkedHost())) {
@@ -261,7 +257,7 @@ public final class HttpEdge extends VerticleBase {
 
     /** Answers a browser's question whether a page of an allowed origin may make a request. */
     private static boolean isPreflight(Exchange exchange) {
-        boolean preflight = exchange.method() == HttpMethod.OPTIONS
+        boolean preflight = exchange.method().equals(HttpMethod.OPTIONS)
                 && exchange.header("origin") != null
                 && exchange.header("access-control-request-method") != null;
         if (preflight) {

@@ -1,5 +1,6 @@
 package dev.tidemark.http;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.EventId;
 import dev.tidemark.event.Position;
 import io.netty.buffer.Unpooled;
@@ -29,6 +30,7 @@ final class JsonOut {
     }
 
     /** Text that needs no escaping: ASCII without quotes, backslashes and control characters, or JSON itself. */
+    @CanIgnoreReturnValue
     @SuppressWarnings("deprecation") // it copies the low bytes, which is what ASCII needs, without a charset's detour
     JsonOut ascii(String text) {
         room(text.length());
@@ -37,6 +39,7 @@ final class JsonOut {
         return this;
     }
 
+    @CanIgnoreReturnValue
     JsonOut raw(byte[] source, int from, int count) {
         room(count);
         System.arraycopy(source, from, bytes, length, count);
@@ -45,6 +48,7 @@ final class JsonOut {
     }
 
     /** As {@link #raw}, with line breaks as spaces. */
+    @CanIgnoreReturnValue
     JsonOut rawOnOneLine(byte[] source, int from, int count) {
         int start = length;
         raw(source, from, count);
@@ -57,6 +61,7 @@ final class JsonOut {
     }
 
     /** A JSON string: quoted and escaped. */
+    @CanIgnoreReturnValue
     JsonOut string(String text) {
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         room(2 + 6 * utf8.length);
@@ -80,15 +85,18 @@ final class JsonOut {
         return this;
     }
 
+    @CanIgnoreReturnValue
     JsonOut number(long number) {
         return ascii(Long.toString(number));
     }
 
+    @CanIgnoreReturnValue
     JsonOut bool(boolean value) {
         return ascii(value ? "true" : "false");
     }
 
     /** The event id at a position, or null where there is none; a bound that lies between ids is the nearest id below it. */
+    @CanIgnoreReturnValue
     JsonOut id(Position position) {
         if (position.ms() < EventId.EPOCH_MS) {
             return ascii("null");
@@ -100,6 +108,7 @@ final class JsonOut {
     }
 
     /** A value of a problem's field or of settings: text, number, truth value, null, or a list or map of these. */
+    @CanIgnoreReturnValue
     JsonOut value(@Nullable Object value) {
         if (value == null) {
             return ascii("null");
@@ -116,6 +125,7 @@ final class JsonOut {
         return string(value.toString());
     }
 
+    @CanIgnoreReturnValue
     private JsonOut list(Iterable<?> values) {
         String separator = "[";
         for (Object value : values) {
@@ -125,6 +135,7 @@ final class JsonOut {
         return ascii(separator.equals("[") ? "[]" : "]");
     }
 
+    @CanIgnoreReturnValue
     private JsonOut object(Map<?, ?> map) {
         String separator = "{";
         for (Map.Entry<?, ?> entry : map.entrySet()) {

@@ -54,7 +54,8 @@ final class PacedAnswer {
                     200, contentType, whole.raw(end.array(), 0, end.length()).buffer());
             return;
         }
-        exchange.head(200, contentType).headers().set(HttpHeaders.CONTENT_LENGTH, Long.toString(length));
+        exchange.head(200, contentType);
+        exchange.response().headers().set(HttpHeaders.CONTENT_LENGTH, Long.toString(length));
         if (exchange.isHead()) {
             exchange.endHead();
             return;

@@ -120,7 +120,7 @@ record ProblemJson(
     JsonOut message(@Nullable Cursor cursor) {
         JsonOut json =
                 new JsonOut(256).ascii("{\"type\":\"error\",\"problem\":").string(type);
-        rest(json);
+        json = rest(json);
         if (cursor != null) {
             json.ascii(",\"cursor\":\"").ascii(cursor.toString()).ascii("\"");
         }

@@ -8,8 +8,7 @@ enum Refusal {
     EXPECTATION_FAILED(417, "expectation_failed", "Expectation can't be met"),
     UPGRADE_REQUIRED(426, "upgrade_required", "WebSocket upgrade required"),
     HEADERS_TOO_LARGE(431, "headers_too_large", "Header fields too large"),
-    TRANSFER_CODING(501, "transfer_coding", "Transfer coding not supported"),
-    HTTP_VERSION(505, "http_version", "HTTP version not supported");
+    TRANSFER_CODING(501, "transfer_coding", "Transfer coding not supported");
 
     private final int status;
     private final String code;

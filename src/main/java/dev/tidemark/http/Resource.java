@@ -24,6 +24,7 @@ enum Resource {
     /** Where an event's id stands in a path. */
     static final int ID_SEGMENT = 4;
 
+    @SuppressWarnings("ImmutableEnumChecker") // List.of is
     private final List<HttpMethod> methods;
 
     Resource(HttpMethod... methods) {

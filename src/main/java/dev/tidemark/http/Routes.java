@@ -11,13 +11,16 @@ import org.jspecify.annotations.Nullable;
 /** Leads an exchange to what its path and method ask for. Paths match raw; a name is decoded once, here. */
 final class Routes {
     private static final String METHODS = "GET, HEAD, PUT, POST, DELETE, OPTIONS";
-    private static final String HOME_TEXT = "Tidemark: event streams that never lose their past.\n\n"
-            + "  POST /v1/streams/{stream}/events      append\n"
-            + "  GET  /v1/streams/{stream}/tail?n=10   the last N\n"
-            + "  GET  /v1/streams/{stream}/events      read a range (JSON, or NDJSON by Accept)\n"
-            + "  GET  /v1/streams/{stream}/subscribe   follow (WebSocket; or SSE on /events by Accept)\n"
-            + "  GET  /v1/streams                      list\n"
-            + "  GET  /health/ready                    how the server is\n";
+    private static final String HOME_TEXT = """
+            Tidemark: event streams that never lose their past.
+
+              POST /v1/streams/{stream}/events      append
+              GET  /v1/streams/{stream}/tail?n=10   the last N
+              GET  /v1/streams/{stream}/events      read a range (JSON, or NDJSON by Accept)
+              GET  /v1/streams/{stream}/subscribe   follow (WebSocket; or SSE on /events by Accept)
+              GET  /v1/streams                      list
+              GET  /health/ready                    how the server is
+            """;
 
     private final AppendRoute append;
     private final TailRoute tail;
@@ -46,11 +49,11 @@ final class Routes {
         List<String> segments = exchange.target().segments();
         Resource resource = Resource.of(segments);
         HttpMethod method = exchange.method();
-        if (method == HttpMethod.OPTIONS && exchange.target().path().equals("*")) {
+        if (method.equals(HttpMethod.OPTIONS) && exchange.target().path().equals("*")) {
             allow(exchange, METHODS);
         } else if (resource == null) {
             throw notFound(exchange);
-        } else if (method == HttpMethod.OPTIONS) {
+        } else if (method.equals(HttpMethod.OPTIONS)) {
             allow(exchange, resource.allowed());
         } else if (!resource.allows(method)) {
             exchange.response().putHeader("allow", resource.allowed());
@@ -88,7 +91,7 @@ final class Routes {
     }
 
     private void events(Exchange exchange, StreamName name) {
-        if (exchange.method() == HttpMethod.POST) {
+        if (exchange.method().equals(HttpMethod.POST)) {
             append.handle(exchange, name);
             return;
         }
@@ -101,9 +104,9 @@ final class Routes {
     }
 
     private void stream(Exchange exchange, StreamName name) {
-        if (exchange.method() == HttpMethod.PUT) {
+        if (exchange.method().equals(HttpMethod.PUT)) {
             streams.put(exchange, name);
-        } else if (exchange.method() == HttpMethod.DELETE) {
+        } else if (exchange.method().equals(HttpMethod.DELETE)) {
             streams.delete(exchange, name);
         } else {
             streams.show(exchange, name);

@@ -1,5 +1,6 @@
 package dev.tidemark.http;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.read.Seam;
@@ -10,6 +11,7 @@ final class SeamJson {
     private SeamJson() {}
 
     /** The whole object. */
+    @CanIgnoreReturnValue
     static JsonOut write(Seam seam, JsonOut json) {
         json.ascii("{\"earliest\":").id(seam.earliest());
         json.ascii(",\"watermark\":").id(seam.watermark());
@@ -37,6 +39,7 @@ final class SeamJson {
     }
 
     /** A gap's fields without braces; {@code earliest} is left out if null. */
+    @CanIgnoreReturnValue
     static JsonOut gapFields(Gap gap, @Nullable Position earliest, JsonOut json) {
         json.ascii("\"from\":").id(gap.from());
         json.ascii(",\"to\":").id(gap.to());

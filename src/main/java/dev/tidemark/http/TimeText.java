@@ -36,7 +36,7 @@ final class TimeText {
                 String iso = text.substring(0, 10) + "T" + text.substring(11).toUpperCase(Locale.ROOT);
                 Instant instant = OffsetDateTime.parse(iso).toInstant();
                 long ms = instant.toEpochMilli();
-                return Math.max(0, instant.getNano() % 1_000_000 == 0 ? ms : ms + 1);
+                return Math.max(0, Instant.ofEpochMilli(ms).equals(instant) ? ms : ms + 1);
             } catch (DateTimeException e) {
                 throw wrong(parameter, written).causedBy(e);
             }

@@ -89,7 +89,7 @@ final class WebSocketOutput implements FollowOutput {
         }
         lastWriteNs = clock.monotonicNs();
         written += frames.readableBytes();
-        channel.writeAndFlush(frames);
+        var unused = channel.writeAndFlush(frames);
     }
 
     @Override
@@ -174,6 +174,6 @@ final class WebSocketOutput implements FollowOutput {
     /** Cuts the connection, without a word: the time for words is over. */
     void kill() {
         closing = true;
-        channel.close();
+        var unused = channel.close();
     }
 }

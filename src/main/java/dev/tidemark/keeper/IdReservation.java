@@ -55,14 +55,19 @@ public final class IdReservation {
         return usedMs.get();
     }
 
+    /** Moves H above {@code ms} if it isn't: so that the first append needn't wait for it. */
+    public void ensure(long ms) {
+        if (highMs - ms < LOW_MS) {
+            raise(ms);
+        }
+    }
+
     /** Notes that ids up to {@code ms} are handed out. */
     void used(long ms) {
         if (ms > usedMs.get()) {
             usedMs.accumulateAndGet(ms, Math::max);
         }
-        if (highMs - ms < LOW_MS) {
-            raise(ms);
-        }
+        ensure(ms);
     }
 
     /** Starts to move H above {@code ms}, unless that is under way: ask {@link #highMs} again later. */

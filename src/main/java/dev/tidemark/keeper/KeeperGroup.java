@@ -46,6 +46,15 @@ public final class KeeperGroup implements Appends, SealedChunks {
         return Future.all(deployments).mapEmpty();
     }
 
+    /** Ends all keepers and their connections. */
+    public Future<Void> stop() {
+        List<Future<Void>> ended = verticles.stream()
+                .map(KeeperVerticle::deploymentID)
+                .map(id -> id == null ? Future.<Void>succeededFuture() : vertx.undeploy(id))
+                .toList();
+        return Future.join(ended).mapEmpty();
+    }
+
     @Override
     public Future<Appended> append(LiveStream stream, int stripe, List<NewEvent> events) {
         KeeperStream target = (KeeperStream) stream;

@@ -13,4 +13,9 @@ package dev.tidemark.keeper;
 public record KeeperLimits(
         int inFlightEventsMax, long inFlightBytesMax, int waitingMax, long memoryBytesMax, long openMs, long resumeMs) {
     public static final KeeperLimits DEFAULT = new KeeperLimits(100_000, 64 << 20, 10_000, 256 << 20, 10_000, 1_000);
+
+    /** The same with another bound for memory. */
+    public KeeperLimits withMemory(long bytesMax) {
+        return new KeeperLimits(inFlightEventsMax, inFlightBytesMax, waitingMax, bytesMax, openMs, resumeMs);
+    }
 }

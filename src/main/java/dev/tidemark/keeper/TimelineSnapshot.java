@@ -63,27 +63,10 @@ public final class TimelineSnapshot {
         this.open = open;
     }
 
-    /**
-     * An open stripe's snapshot of sealed chunks and what is active, if anything; frontier and tail are the same, as in a stripe
-     * without acceptance window.
-     */
+    /** A snapshot of these parts, for those who stand in for a keeper; parameters as of the constructor. */
     public static TimelineSnapshot of(
-            List<Chunk> sealed, @Nullable Chunk active, Position floor, Position tail, long lastOrdinal) {
-        long count = sealed.stream().mapToLong(Chunk::count).sum() + (active == null ? 0 : active.count());
-        Chunk[] array = sealed.toArray(new Chunk[0]);
-        return new TimelineSnapshot(array, 0, array.length, active, count, floor, tail, tail, lastOrdinal, true);
-    }
-
-    private int sealedCount() {
-        return to - from;
-    }
-
-    private int chunkCount() {
-        return active == null ? sealedCount() : sealedCount() + 1;
-    }
-
-    private Chunk chunk(int i) {
-        return i < sealedCount() || active == null ? sealed[from + i] : active;
+            List<Chunk> chunks, int sealed, Position floor, Position tail, Position frontier, long lastOrdinal) {
+        return new TimelineSnapshot(chunks.toArray(Chunk[]::new), sealed, floor, tail, frontier, lastOrdinal, true);
     }
 
     public boolean isOpen() {

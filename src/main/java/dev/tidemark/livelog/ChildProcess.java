@@ -44,7 +44,7 @@ final class ChildProcess {
 
     ChildProcess(ChildRedis.Settings settings, Clock clock) {
         this.settings = settings;
-        this.directory = settings.dataDirectory().resolve("redis");
+        this.directory = settings.dataDirectory().toAbsolutePath().resolve("redis");
         this.clock = clock;
     }
 

@@ -71,7 +71,7 @@ final class RedisAppender implements StripeAppender {
 
     @Override
     public Future<Void> fence(StripeId stripe, Position fence) {
-        Request request = Request.cmd(Command.XSETID).arg(keys.live(stripe)).arg(Digits.ofEntryId(fence));
+        Request request = Scripts.eval(Scripts.FENCE, names.live(stripe)).arg(Digits.ofEntryId(fence));
         return link.send(request, REQUEST_BYTES).mapEmpty();
     }
 

@@ -117,7 +117,7 @@ record RedisBinary(Path executable, String version) {
     }
 
     private static Path extracted(String resource, Path directory) throws IOException {
-        Path executable = directory.resolve(resource);
+        Path executable = directory.toAbsolutePath().resolve(resource);
         try (InputStream in = redis.embedded.RedisServer.class.getResourceAsStream("/" + resource)) {
             if (in == null) {
                 throw new IOException("the embedded-redis library has no " + resource);

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class RedisLink {
     /** Once the oldest command is overdue, answers that wait in the socket (after a pause of this process) get this long. */
     private static final long GRACE_MS = 50;
+    /** A large command may take longer: so many bytes a millisecond are expected of the slowest Redis. */
+    private static final long BYTES_PER_MS = 8 << 10;
 
     private final ContextInternal context;
     private final Redis client;
@@ -258,9 +260,10 @@ final class RedisLink {
             return;
         }
         long silentMs = TimeUnit.NANOSECONDS.toMillis(clock.monotonicNs() - waitingSinceNs);
-        if (silentMs < timeoutMs) {
+        long allowedMs = timeoutMs + head.bytes / BYTES_PER_MS;
+        if (silentMs < allowedMs) {
             overdue = null;
-            watch(timeoutMs - silentMs);
+            watch(allowedMs - silentMs);
         } else if (overdue != head) {
             overdue = head;
             watch(GRACE_MS);

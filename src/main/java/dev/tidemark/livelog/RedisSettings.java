@@ -13,7 +13,8 @@ import io.vertx.redis.client.RedisOptions;
  * @param allowVolatile {@code redis.allow_volatile}: take a Redis without append-only file
  * @param allowEviction {@code redis.allow_eviction}: take a Redis that evicts
  * @param connectTimeoutMs longest time for a connection, log-in and checks included
- * @param commandTimeoutMs longest silence of Redis while an append is unanswered; then its connection is closed
+ * @param commandTimeoutMs longest silence of Redis while an append is unanswered (1 ms more for each 8 KiB of it); then its
+ *     connection is closed
  * @param readTimeoutMs the same for reads, trims and admin commands
  * @param commandsInFlightMax commands without an answer on one connection; more are refused at once
  * @param bytesInFlightMax bytes of them; a command alone may be larger
@@ -54,8 +55,8 @@ public record RedisSettings(
                 new LiveLogKeys(LiveLogKeys.DEFAULT_PREFIX),
                 false,
                 false,
+                3_000,
                 2_000,
-                1_000,
                 5_000,
                 4_096,
                 64L << 20,

@@ -52,6 +52,17 @@ final class Scripts {
             return 1
             """);
 
+    /**
+     * Sets the id below which a stream takes no entries. {@code XSETID} alone is refused while Redis is over its memory limit, and then
+     * nothing could be fenced, folded and trimmed; behind a write that Redis does allow (this trim removes nothing) it isn't.
+     */
+    static final Script FENCE =
+            new Script(
+                    """
+            redis.pcall('XTRIM', KEYS[1], 'MINID', '=', '0-0')
+            return redis.pcall('XSETID', KEYS[1], ARGV[1])
+            """);
+
     /** Makes an empty stream if there is no key; fails if there is one of another type. */
     static final Script CREATE = new Script("""
             redis.call('XLEN', KEYS[1])

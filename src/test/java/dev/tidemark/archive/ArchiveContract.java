@@ -165,6 +165,18 @@ abstract class ArchiveContract {
     }
 
     @Test
+    void afterARefusalTheNextAppendStartsAtTheWatermark() {
+        ArchiveAppender archive = create();
+        fold(archive, run(0, 1, 3));
+        archive.append(slices(run(3, 4, 3)));
+        assertRefused(() -> archive.append(slices(run(5, 6, 3))));
+        fold(archive, run(3, 4, 5));
+        assertSame(run(0, 1, 8), readAll(archive).events());
+        assertEquals(8, archive.end().lastOrdinal(0));
+        assertSame(run(0, 1, 8), readAll(reopen(archive)).events());
+    }
+
+    @Test
     @Tag("F2")
     void aSliceOverTheBorderOfARollFileIsRefused() {
         ArchiveAppender archive = create();

@@ -145,7 +145,12 @@ public final class MemoryArchive implements ArchiveAppender {
         if (events.isEmpty()) {
             return;
         }
-        refuseUnlessRising(events);
+        try {
+            refuseUnlessRising(events);
+        } catch (ArchiveException e) {
+            inDoubt = true;
+            throw e;
+        }
         calls.add("append " + events.size());
         try {
             appendFaults.next("append");

@@ -81,25 +81,13 @@ final class Jobs {
     }
 
     /** Makes the stream with a live log so short that everything is folded and trimmed all the time. */
-    void createStream() throws IOException {
+    static void createStream(int port) throws IOException {
         byte[] settings = "{\"live_max_events\":1000}".getBytes(StandardCharsets.UTF_8);
         try (Http http = new Http(port)) {
             Http.Answer answer = http.send(Http.request("PUT", "/v1/streams/" + STREAM, "application/json", settings));
             if (answer.status() / 100 != 2) {
                 throw new IOException("the stream wasn't made: " + answer.text());
             }
-        }
-    }
-
-    void warmUp() throws IOException, InterruptedException {
-        byte[] batch = Http.request("POST", EVENTS, NDJSON, Payloads.lines(BATCH));
-        overHttp(CONNECTIONS, connections -> {
-            double unused = Throughput.perSecond(appenders(connections, batch), options.seconds());
-        });
-        for (int n : new int[] {10, 100}) {
-            overHttp(CONNECTIONS, connections -> {
-                Histogram unused = OpenLoop.run(tails(connections, n), TAILS_PER_SECOND, options.seconds());
-            });
         }
     }
 

@@ -18,19 +18,30 @@ public final class LoadTest {
         Options options = Options.ofSystem();
         Report report = new Report();
         try (Tidemark server = Tidemark.start(options)) {
-            int redisPort = server.redisPort();
-            printMethod(options, server, redisPort);
-            Jobs jobs = new Jobs(options, server.port(), redisPort, report);
-            jobs.createStream();
-            jobs.warmUp();
-            for (int round = 1; round <= options.rounds(); round++) {
-                System.out.println("round " + round + " of " + options.rounds());
-                runRound(options, jobs);
+            try {
+                measure(options, server, report);
+            } catch (IOException e) {
+                System.err.println("failed; the last lines of the server's log:\n" + server.logEnd());
+                throw e;
             }
         }
         report.print();
         report.printRatio(Jobs.APPEND, Jobs.RAW_XADD);
         report.printRatio(Jobs.APPEND, Jobs.REDIS_BENCHMARK);
+    }
+
+    private static void measure(Options options, Tidemark server, Report report)
+            throws IOException, InterruptedException {
+        int redisPort = server.redisPort();
+        printMethod(options, server, redisPort);
+        Jobs.createStream(server.port());
+        System.out.println("warm-up round (not counted)");
+        runRound(options, new Jobs(options, server.port(), redisPort, new Report()));
+        Jobs jobs = new Jobs(options, server.port(), redisPort, report);
+        for (int round = 1; round <= options.rounds(); round++) {
+            System.out.println("round " + round + " of " + options.rounds());
+            runRound(options, jobs);
+        }
     }
 
     private static void runRound(Options options, Jobs jobs) throws IOException, InterruptedException {
@@ -63,7 +74,7 @@ public final class LoadTest {
                 "  tail        open loop, 500/s over 4 connections, 2,000 events/s (batches of 20) going in beside it");
         System.out.println(
                 "  subscribe   open loop, 5,000 events/s, one a request, 16 connections; 1 WebSocket subscriber, one frame an event");
-        System.out.println("  time        " + options.rounds() + " rounds, " + options.seconds()
+        System.out.println("  time        " + options.rounds() + " rounds after one of warm-up, " + options.seconds()
                 + " s each after 1 s of warm-up; latencies from when a request was due (no coordinated omission)");
     }
 

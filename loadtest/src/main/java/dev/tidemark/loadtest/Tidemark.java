@@ -3,13 +3,15 @@ package dev.tidemark.loadtest;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -18,10 +20,10 @@ import java.util.stream.Stream;
 final class Tidemark implements AutoCloseable {
     private static final long START_SECONDS_MAX = 60;
     private static final long STOP_SECONDS_MAX = 30;
-    /** Redis writes its address into its process title: {@code redis-server 127.0.0.1:6379}. */
-    private static final Pattern REDIS_TITLE = Pattern.compile("(?:redis|valkey)\\S*\\s+\\S*:(\\d+)");
+    private static final int LOG_LINES = 30;
 
-    private static final Pattern REDIS_ARGUMENT = Pattern.compile("--port\\s+(\\d+)");
+    /** How the server notes where its Redis is, in its data directory. */
+    private static final Pattern CHILD = Pattern.compile("port=(\\d+)\\s+pid=(\\d+)");
 
     private final Process process;
     private final Path data;
@@ -73,7 +75,7 @@ final class Tidemark implements AutoCloseable {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS_MAX);
         while (!isReady()) {
             if (!process.isAlive() || System.nanoTime() - end > 0) {
-                throw new IOException("the server didn't get ready:\n" + log());
+                throw new IOException("the server didn't get ready:\n" + logEnd());
             }
             Thread.sleep(100);
         }
@@ -87,8 +89,10 @@ final class Tidemark implements AutoCloseable {
         }
     }
 
-    private String log() throws IOException {
-        return Files.readString(data.resolve("server.log"));
+    /** The last lines of the server's log. */
+    String logEnd() throws IOException {
+        List<String> lines = Files.readAllLines(data.resolve("server.log"));
+        return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
     }
 
     int port() {
@@ -102,23 +106,29 @@ final class Tidemark implements AutoCloseable {
 
     /** Port of the server's own Redis. */
     int redisPort() throws IOException {
-        for (ProcessHandle child : process.descendants().toList()) {
-            Path title = Path.of("/proc", String.valueOf(child.pid()), "cmdline");
-            String text = Files.isReadable(title)
-                    ? Files.readString(title, StandardCharsets.ISO_8859_1).replace('\0', ' ')
-                    : child.info().commandLine().orElse("");
-            for (Pattern pattern : List.of(REDIS_TITLE, REDIS_ARGUMENT)) {
-                Matcher matcher = pattern.matcher(text);
-                if (matcher.find()) {
-                    return Integer.parseInt(matcher.group(1));
-                }
-            }
+        return Integer.parseInt(child().group(1));
+    }
+
+    private Matcher child() throws IOException {
+        Path file = data.resolve("redis").resolve("child");
+        Matcher matcher = CHILD.matcher(Files.isReadable(file) ? Files.readString(file) : "");
+        if (!matcher.find()) {
+            throw new IOException("the server has no Redis of its own; the load test needs one");
         }
-        throw new IOException("found no child process of the server that is a Redis");
+        return matcher;
+    }
+
+    /** The server's Redis: it may outlive a server that was killed. */
+    private Optional<ProcessHandle> redisProcess() {
+        try {
+            return ProcessHandle.of(Long.parseLong(child().group(2)));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     private void stop() {
-        List<ProcessHandle> children = process.descendants().toList();
+        Optional<ProcessHandle> redis = redisProcess();
         process.destroy();
         try {
             if (!process.waitFor(STOP_SECONDS_MAX, TimeUnit.SECONDS)) {
@@ -128,11 +138,22 @@ final class Tidemark implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        children.stream().filter(ProcessHandle::isAlive).forEach(child -> {
-            System.err.println("process " + child.pid() + " outlived the server; ended");
+        redis.filter(ProcessHandle::isAlive).ifPresent(child -> {
+            System.err.println("Redis (process " + child.pid() + ") outlived the server; ended");
             boolean unused = child.destroy();
+            awaitEnd(child);
         });
         removeData();
+    }
+
+    private static void awaitEnd(ProcessHandle child) {
+        try {
+            ProcessHandle unused = child.onExit().get(STOP_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            System.err.println("it doesn't end: " + e);
+        }
     }
 
     private void removeData() {

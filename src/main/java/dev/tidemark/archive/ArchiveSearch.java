@@ -1,0 +1,115 @@
+package dev.tidemark.archive;
+
+import dev.tidemark.archive.ExcerptReader.Found;
+import dev.tidemark.event.Position;
+
+/** Finds places by position: the file by its head, then by binary search inside it. */
+final class ArchiveSearch {
+    private static final int SPACING = 256;
+
+    private final Lease lease;
+    private final ExcerptReader reader;
+
+    ArchiveSearch(Lease lease) {
+        this.lease = lease;
+        reader = lease.reader();
+    }
+
+    /**
+     * Where a walk has to start that wants everything above {@code after}: behind the last good event at or below it. What lies
+     * between, holes and missing ordinals, belongs to what follows.
+     */
+    Slot startAfter(Position after) {
+        Slot hint = lease.hints().find(after);
+        if (hint != null) {
+            return hint;
+        }
+        Slot above = firstAbove(after);
+        int file = lease.fileOf(above.cycle());
+        return beforeHoles(file, above.index());
+    }
+
+    /** The first place whose key is above {@code after}, or that can't be read and lies before one; or the end of the file before. */
+    Slot firstAbove(Position after) {
+        int file = fileFor(after);
+        long low = 0;
+        long high = lease.count(file);
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            long probe = middle;
+            Found found = reader.read(lease.cycle(file), probe);
+            while (found != Found.EXCERPT && probe + 1 < high && probe < middle + SPACING) {
+                probe++;
+                found = reader.read(lease.cycle(file), probe);
+            }
+            if (found == Found.EXCERPT && reader.excerpt().compareKey(after) <= 0) {
+                low = probe + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return new Slot(lease.cycle(file), low);
+    }
+
+    /** The last readable file that nothing at or below {@code after} lies before; the first one if there is none. */
+    private int fileFor(Position after) {
+        int low = 0;
+        int high = lease.files() - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            int known = middle;
+            while (known > low && lease.head(known) == null) {
+                known--;
+            }
+            if (known == low) {
+                known = middle + 1;
+                while (known <= high && lease.head(known) == null) {
+                    known++;
+                }
+                if (known > high) {
+                    return low;
+                }
+            }
+            Position head = lease.head(known);
+            if (head != null && head.compareTo(after) <= 0) {
+                low = known;
+            } else {
+                high = Math.min(middle, known) - 1;
+            }
+        }
+        return low;
+    }
+
+    private Slot beforeHoles(int file, long start) {
+        int cycle = lease.cycle(file);
+        long at = start;
+        long step = SPACING;
+        while (at > 0) {
+            Found found = reader.read(cycle, at - 1);
+            if (found == Found.EXCERPT && reader.excerpt().isEvent()) {
+                return new Slot(cycle, at);
+            }
+            if (found == Found.EXCERPT) {
+                at--;
+            } else {
+                // Through a hole by the file's index, and faster and faster: single steps could be many.
+                at = Math.max(0, at - step) / SPACING * SPACING;
+                step *= 2;
+            }
+        }
+        return file > 0 ? beforeMissing(file) : new Slot(cycle, 0);
+    }
+
+    /** Missing ordinals at the end of the file before are about what starts here. */
+    private Slot beforeMissing(int file) {
+        int cycle = lease.cycle(file - 1);
+        long count = lease.count(file - 1);
+        long at = count;
+        while (at > 0
+                && reader.read(cycle, at - 1) == Found.EXCERPT
+                && reader.excerpt().isMissing()) {
+            at--;
+        }
+        return at == count ? new Slot(lease.cycle(file), 0) : new Slot(cycle, at);
+    }
+}

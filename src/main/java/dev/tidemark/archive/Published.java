@@ -1,0 +1,30 @@
+package dev.tidemark.archive;
+
+import dev.tidemark.event.Position;
+import java.util.Map;
+
+/**
+ * What readers see of an archive; immutable.
+ *
+ * @param watermark W
+ * @param earliest oldest event
+ * @param events how many are there
+ * @param bytes of all roll files, as far as they are written
+ * @param ordinals last ordinal accounted for, by stripe
+ * @param cycle file of the last excerpt up to W, or {@link RollFiles#NONE}
+ * @param count excerpts of that file up to W
+ */
+record Published(
+        Position watermark,
+        Position earliest,
+        long events,
+        long bytes,
+        Map<Integer, Long> ordinals,
+        int cycle,
+        long count) {
+    static final Published EMPTY = new Published(Position.ZERO, Position.ZERO, 0, 0, Map.of(), RollFiles.NONE, 0);
+
+    Published {
+        ordinals = Map.copyOf(ordinals);
+    }
+}

@@ -1,0 +1,100 @@
+package dev.tidemark.archive;
+
+import dev.tidemark.event.Position;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The end of an archive, counted on as excerpts come: by the appending thread, or while the end is looked for. */
+final class Tail {
+    /** File of the last excerpt, or {@link RollFiles#NONE}. */
+    int cycle = RollFiles.NONE;
+    /** Excerpts in that file. */
+    long count;
+    /** Where the last one ends in the file. */
+    long end;
+    /** Id of the last event. */
+    Position last = Position.ZERO;
+    /** Events ever archived. */
+    long events;
+    /** Bytes of the files before. */
+    long earlierBytes;
+    /** Cycle of the file before, or {@link RollFiles#NONE}. */
+    int fileBefore = RollFiles.NONE;
+    /** Excerpts since the last waypoint. */
+    long sinceWaypoint;
+
+    private final Map<Integer, Long> ordinals = new TreeMap<>();
+
+    Tail copy() {
+        Tail copy = new Tail();
+        copy.cycle = cycle;
+        copy.count = count;
+        copy.end = end;
+        copy.last = last;
+        copy.events = events;
+        copy.earlierBytes = earlierBytes;
+        copy.fileBefore = fileBefore;
+        copy.sinceWaypoint = sinceWaypoint;
+        copy.ordinals.putAll(ordinals);
+        return copy;
+    }
+
+    Map<Integer, Long> ordinals() {
+        return ordinals;
+    }
+
+    /** Goes on to a new file. */
+    void roll(int newCycle) {
+        earlierBytes += end;
+        fileBefore = cycle;
+        cycle = newCycle;
+        count = 0;
+        end = 0;
+    }
+
+    void wrote(long newEnd) {
+        count++;
+        sinceWaypoint++;
+        end = newEnd;
+    }
+
+    void event(Position id, int stripe, long ordinal) {
+        last = id;
+        events++;
+        ordinals.merge(stripe, ordinal, Math::max);
+    }
+
+    void missing(int stripe, long lastOrdinal) {
+        ordinals.merge(stripe, lastOrdinal, Math::max);
+    }
+
+    void waypoint() {
+        sinceWaypoint = 0;
+    }
+
+    /** Takes totals from a waypoint that was read: what was counted before it is in them. */
+    void take(Excerpt waypoint) {
+        last = Position.max(last, waypoint.key());
+        events = waypoint.eventsBefore();
+        earlierBytes = waypoint.earlierBytes();
+        fileBefore = waypoint.fileBefore();
+        ordinals.putAll(waypoint.ordinalsBefore());
+        sinceWaypoint = 0;
+    }
+
+    void takeOrdinals(Map<Integer, Long> known) {
+        ordinals.putAll(known);
+    }
+
+    /** Counts an excerpt that was read. */
+    void read(Excerpt excerpt, long newEnd) {
+        wrote(newEnd);
+        if (excerpt.isEvent()) {
+            event(excerpt.key(), excerpt.stripe(), excerpt.ordinal());
+        } else if (excerpt.isMissing()) {
+            missing(excerpt.stripe(), excerpt.ordinals().last());
+        } else if (excerpt.isWaypoint()) {
+            take(excerpt);
+        }
+    }
+}
