@@ -56,9 +56,7 @@ final class Scripts {
      * Sets the id below which a stream takes no entries. {@code XSETID} alone is refused while Redis is over its memory limit, and then
      * nothing could be fenced, folded and trimmed; behind a write that Redis does allow (this trim removes nothing) it isn't.
      */
-    static final Script FENCE =
-            new Script(
-                    """
+    static final Script FENCE = new Script("""
             redis.pcall('XTRIM', KEYS[1], 'MINID', '=', '0-0')
             return redis.pcall('XSETID', KEYS[1], ARGV[1])
             """);

@@ -55,6 +55,7 @@ final class Assembly {
     private final List<HttpEdge> edges = new ArrayList<>();
     /** What runs behind the edge, in the order of its start. */
     private final Deque<String> deployed = new ConcurrentLinkedDeque<>();
+
     private final AtomicReference<FoldVerticle> foldOnceBuilt = new AtomicReference<>();
 
     private @Nullable DataDirectory data;

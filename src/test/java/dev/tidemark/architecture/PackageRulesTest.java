@@ -28,7 +28,8 @@ class PackageRulesTest {
                 .that()
                 .resideInAPackage("dev.tidemark." + user + "..")
                 .should()
-                .dependOnClassesThat(ours.and(DescribedPredicate.not(JavaClass.Predicates.resideInAnyPackage(allowed))));
+                .dependOnClassesThat(
+                        ours.and(DescribedPredicate.not(JavaClass.Predicates.resideInAnyPackage(allowed))));
     }
 
     @ArchTest
@@ -110,7 +111,8 @@ class PackageRulesTest {
             .dependOnClassesThat()
             .areAssignableTo(LiveLogTrimmer.class)
             .andShould()
-            .callMethod(LiveLogTrimmer.class, "trim", dev.tidemark.event.StripeId.class, dev.tidemark.event.Position.class);
+            .callMethod(
+                    LiveLogTrimmer.class, "trim", dev.tidemark.event.StripeId.class, dev.tidemark.event.Position.class);
 
     @ArchTest
     static final ArchRule ONLY_THE_FOLD_WRITES_ARCHIVES = noClasses()
@@ -138,9 +140,8 @@ class PackageRulesTest {
             .callMethod(java.time.Instant.class, "now");
 
     @ArchTest
-    static final ArchRule NO_PACKAGE_IS_A_DRAWER_FOR_EVERYTHING = classes()
-            .should()
-            .resideOutsideOfPackages("..util..", "..common..", "..impl..", "..manager..");
+    static final ArchRule NO_PACKAGE_IS_A_DRAWER_FOR_EVERYTHING =
+            classes().should().resideOutsideOfPackages("..util..", "..common..", "..impl..", "..manager..");
 
     @ArchTest
     static final ArchRule NO_NAME_HIDES_ITS_ROLE = noClasses()

@@ -37,7 +37,13 @@ final class EntryCodecTest {
     private static final Position ID = new Position(1_764_440_000_000L, 7);
 
     private static Event event(
-            Position id, Position entry, long time, boolean late, String type, @Nullable EventExtras extras, byte[] data) {
+            Position id,
+            Position entry,
+            long time,
+            boolean late,
+            String type,
+            @Nullable EventExtras extras,
+            byte[] data) {
         return new Event(id, entry, 42, time, late, type, extras, data);
     }
 
@@ -176,7 +182,8 @@ final class EntryCodecTest {
             Position entry = random.nextBoolean() ? id : new Position(id.ms() + random.nextInt(1, 99), 3);
             byte[] data = new byte[random.nextInt(200)];
             random.nextBytes(data);
-            long time = random.nextBoolean() ? Event.NO_TIME : random.nextLong(-62_135_596_800_000L, 253_402_300_799_999L);
+            long time =
+                    random.nextBoolean() ? Event.NO_TIME : random.nextLong(-62_135_596_800_000L, 253_402_300_799_999L);
             Event event = new Event(
                     id,
                     entry,
@@ -195,12 +202,11 @@ final class EntryCodecTest {
     }
 
     private static @Nullable EventExtras extras(SplittableRandom random) {
-        Producer producer =
-                switch (random.nextInt(4)) {
-                    case 0 -> new Producer("id 😀 " + random.nextInt(), random.nextLong(1L << 62), random.nextLong(1L << 62));
-                    case 1 -> Producer.idempotencyKey("a\"b\\" + random.nextInt());
-                    default -> null;
-                };
+        Producer producer = switch (random.nextInt(4)) {
+            case 0 -> new Producer("id 😀 " + random.nextInt(), random.nextLong(1L << 62), random.nextLong(1L << 62));
+            case 1 -> Producer.idempotencyKey("a\"b\\" + random.nextInt());
+            default -> null;
+        };
         List<OrdinalRange> voided = new ArrayList<>();
         for (int i = random.nextInt(-3, 3); i > 0; i--) {
             long first = random.nextLong(1, 1L << 60);
@@ -266,7 +272,8 @@ final class EntryCodecTest {
 
     @Test
     void unknownFieldsArePassedOver() {
-        Event decoded = new EntryDecoder().decode(entry("1-1", "data", "x", "n", "1", "later", "?", "", "", "later", "!"));
+        Event decoded =
+                new EntryDecoder().decode(entry("1-1", "data", "x", "n", "1", "later", "?", "", "", "later", "!"));
         assertNotNull(decoded);
         assertEquals(1, decoded.ordinal());
     }
@@ -291,8 +298,7 @@ final class EntryCodecTest {
     @Test
     void hugeEntryIdsAreCut() {
         assertEquals(Position.MAX, EntryDecoder.position(Buffer.buffer("18446744073709551615-3")));
-        assertEquals(
-                new Position(5, Long.MAX_VALUE), EntryDecoder.position(Buffer.buffer("5-18446744073709551615")));
+        assertEquals(new Position(5, Long.MAX_VALUE), EntryDecoder.position(Buffer.buffer("5-18446744073709551615")));
         assertEquals(new Position(5, 6), EntryDecoder.position(Buffer.buffer("5-6")));
         assertNull(EntryDecoder.position(Buffer.buffer("5")));
         assertNull(EntryDecoder.position(Buffer.buffer("5-")));
@@ -305,7 +311,8 @@ final class EntryCodecTest {
         long seed = new SplittableRandom().nextLong();
         SplittableRandom random = new SplittableRandom(seed);
         EntryDecoder decoder = new EntryDecoder();
-        List<String> names = List.of("data", "n", "type", "time", "late", "id", "pid", "epoch", "seq", "key", "void", "x");
+        List<String> names =
+                List.of("data", "n", "type", "time", "late", "id", "pid", "epoch", "seq", "key", "void", "x");
         for (int i = 0; i < 20_000; i++) {
             List<byte[]> parts = new ArrayList<>();
             parts.add(bytes("5-" + random.nextInt(9)));
@@ -313,7 +320,8 @@ final class EntryCodecTest {
                 parts.add(bytes(names.get(random.nextInt(names.size()))));
                 byte[] value = new byte[random.nextInt(6)];
                 for (int b = 0; b < value.length; b++) {
-                    value[b] = (byte) (random.nextBoolean() ? "0123456789-,EVT".charAt(random.nextInt(15)) : random.nextInt());
+                    value[b] = (byte)
+                            (random.nextBoolean() ? "0123456789-,EVT".charAt(random.nextInt(15)) : random.nextInt());
                 }
                 parts.add(value);
             }

@@ -39,15 +39,34 @@ final class LiveLogKeysTest {
     void theSeamNamesTheWatermarkTwiceAndTheGeneration() {
         StreamId stream = new StreamId(new StreamName("s"), GENERATION);
         Position watermark = new EventId(274557032793636864L).position();
-        assertEquals(
-                "EVT0KHTOWnGLuC " + watermark.entryId() + " 00000000001", LiveLogKeys.seamText(stream, watermark));
+        assertEquals("EVT0KHTOWnGLuC " + watermark.entryId() + " 00000000001", LiveLogKeys.seamText(stream, watermark));
     }
 
     @Test
     void oddNamesNeverMeetAndNeverBreakTheHashTag() {
         List<String> names = List.of(
-                "a", "a#0", "a#1", "a/b", "a%7D", "a}", "a{", "a{}", "{a}", "%", "%25", "}", "{", "a:live", "a}:live", "é",
-                "a b", "a+b", "a%20b", "../../x", "a#0/00000000001", "a#0/00000000001}:live");
+                "a",
+                "a#0",
+                "a#1",
+                "a/b",
+                "a%7D",
+                "a}",
+                "a{",
+                "a{}",
+                "{a}",
+                "%",
+                "%25",
+                "}",
+                "{",
+                "a:live",
+                "a}:live",
+                "é",
+                "a b",
+                "a+b",
+                "a%20b",
+                "../../x",
+                "a#0/00000000001",
+                "a#0/00000000001}:live");
         Set<String> seen = new HashSet<>();
         for (String name : names) {
             for (int stripe = 0; stripe < 2; stripe++) {

@@ -92,8 +92,7 @@ final class RedisAddressTest {
                 "unix:relative"
             })
     void whatCannotBeUsedIsRefusedWithoutShowingThePassword(String url) {
-        IllegalArgumentException refused =
-                assertThrows(IllegalArgumentException.class, () -> RedisAddress.parse(url));
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> RedisAddress.parse(url));
         String message = String.valueOf(refused.getMessage());
         assertTrue(message.contains("allowed are redis://"), message);
         assertFalse(message.contains("geh"), message);

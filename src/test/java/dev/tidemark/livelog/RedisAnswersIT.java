@@ -130,7 +130,8 @@ final class RedisAnswersIT {
         await(append(batch));
         List<Event> read = all().events();
         assertEquals(
-                batch.stream().map(Event::ordinal).toList(), read.stream().map(Event::ordinal).toList());
+                batch.stream().map(Event::ordinal).toList(),
+                read.stream().map(Event::ordinal).toList());
         assertEquals(at(1), read.get(2).id());
         assertTrue(read.get(2).late());
         assertEquals(-9, read.get(2).time());
@@ -322,7 +323,9 @@ final class RedisAnswersIT {
         assertEquals(4, page.foreign());
         assertEquals(Position.MAX, page.last());
         assertEquals(Position.MAX, await(real.log().state(stripe)).lastGenerated());
-        assertEquals(List.of(), await(real.log().range(stripe, page.last(), Position.MAX, 10)).events());
+        assertEquals(
+                List.of(),
+                await(real.log().range(stripe, page.last(), Position.MAX, 10)).events());
         List<Long> back = new ArrayList<>();
         Position before = Position.MAX;
         LiveLogPage reverse;

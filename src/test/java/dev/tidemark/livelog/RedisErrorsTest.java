@@ -62,8 +62,12 @@ final class RedisErrorsTest {
 
     @Test
     void aBrokenConnectionLeavesTheOutcomeOpen() {
-        assertEquals(Kind.UNKNOWN, RedisErrors.of(ErrorType.create("CONNECTION_CLOSED")).kind());
-        assertEquals(Kind.UNKNOWN, RedisErrors.of(new IOException("Connection reset")).kind());
+        assertEquals(
+                Kind.UNKNOWN,
+                RedisErrors.of(ErrorType.create("CONNECTION_CLOSED")).kind());
+        assertEquals(
+                Kind.UNKNOWN,
+                RedisErrors.of(new IOException("Connection reset")).kind());
         assertEquals(Kind.UNKNOWN, RedisErrors.of(new IllegalStateException()).kind());
         assertFalse(RedisErrors.isAnswer(ErrorType.create("CONNECTION_CLOSED")));
         assertTrue(RedisErrors.isAnswer(ErrorType.create("ERR no such key")));
@@ -78,10 +82,12 @@ final class RedisErrorsTest {
         assertFalse(String.valueOf(refused.getMessage()).contains("secret"));
         assertEquals(
                 Kind.REFUSED,
-                RedisErrors.ofConnect(ErrorType.create("WRONGPASS invalid"), address).kind());
+                RedisErrors.ofConnect(ErrorType.create("WRONGPASS invalid"), address)
+                        .kind());
         assertEquals(
                 Kind.NOT_SENT,
-                RedisErrors.ofConnect(ErrorType.create("CONNECTION_CLOSED"), address).kind());
+                RedisErrors.ofConnect(ErrorType.create("CONNECTION_CLOSED"), address)
+                        .kind());
     }
 
     @Test

@@ -109,7 +109,8 @@ final class RedisFaultsIT {
         StripeAppender appender = ready();
         proxy.swallowAnswers(true);
         Future<Void> open = append(appender, 1, 3);
-        await().until(() -> redis.ask("XLEN", new LiveLogKeys("tidemark").live(stripe)).equals(List.of("3")));
+        await().until(() ->
+                redis.ask("XLEN", new LiveLogKeys("tidemark").live(stripe)).equals(List.of("3")));
         proxy.cut();
         assertEquals(Kind.UNKNOWN, kindOf(open));
         assertEquals(Kind.NOT_SENT, kindOf(append(appender, 4, 4)));
@@ -179,7 +180,12 @@ final class RedisFaultsIT {
         assertTrue(System.nanoTime() - started < 6_000_000_000L);
         proxy.swallowAnswers(false);
         proxy.cut();
-        await().until(() -> real.log().state(stripe).toCompletionStage().toCompletableFuture().handle((s, e) -> e == null).get());
+        await().until(() -> real.log()
+                .state(stripe)
+                .toCompletionStage()
+                .toCompletableFuture()
+                .handle((s, e) -> e == null)
+                .get());
     }
 
     @Test
@@ -191,7 +197,8 @@ final class RedisFaultsIT {
         await().until(() -> closed.get() == 1);
         for (int i = 0; i < 50; i++) {
             long started = System.nanoTime();
-            assertTrue(kindOf(real.log().range(stripe, Position.ZERO, Position.MAX, 10)).retryable());
+            assertTrue(kindOf(real.log().range(stripe, Position.ZERO, Position.MAX, 10))
+                    .retryable());
             assertTrue(System.nanoTime() - started < 3_000_000_000L);
         }
         proxy.refuse(false);

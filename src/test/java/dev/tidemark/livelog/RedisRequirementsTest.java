@@ -11,8 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** A Redis that would lose events is refused with the setting's name, what it is, what is allowed, and what overrides it. */
 final class RedisRequirementsTest {
-    private static final String GOOD =
-            """
+    private static final String GOOD = """
             # Server
             redis_version:7.0.15
             redis_mode:standalone
