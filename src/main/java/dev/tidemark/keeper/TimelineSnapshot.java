@@ -63,10 +63,34 @@ public final class TimelineSnapshot {
         this.open = open;
     }
 
-    /** A snapshot of these parts, for those who stand in for a keeper; parameters as of the constructor. */
+    /**
+     * An open stripe's snapshot.
+     *
+     * @param chunks in id order, none empty; at most one of them isn't sealed
+     * @param sealed how many of them, from the front, are sealed
+     * @param floor memory is complete above it
+     * @param tail id of the newest acknowledged event
+     * @param frontier order is final up to it
+     * @param lastOrdinal ordinal of the newest acknowledged event
+     */
     public static TimelineSnapshot of(
             List<Chunk> chunks, int sealed, Position floor, Position tail, Position frontier, long lastOrdinal) {
-        return new TimelineSnapshot(chunks.toArray(Chunk[]::new), sealed, floor, tail, frontier, lastOrdinal, true);
+        Chunk[] array = chunks.toArray(new Chunk[0]);
+        Chunk active = sealed < array.length ? array[sealed] : null;
+        long count = chunks.stream().mapToLong(Chunk::count).sum();
+        return new TimelineSnapshot(array, 0, sealed, active, count, floor, tail, frontier, lastOrdinal, true);
+    }
+
+    private int sealedCount() {
+        return to - from;
+    }
+
+    private int chunkCount() {
+        return active == null ? sealedCount() : sealedCount() + 1;
+    }
+
+    private Chunk chunk(int i) {
+        return i < sealedCount() || active == null ? sealed[from + i] : active;
     }
 
     public boolean isOpen() {

@@ -1,6 +1,5 @@
 package dev.tidemark.livelog;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.StreamId;
@@ -123,7 +122,6 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     }
 
     /** Bytes of closed connections are executed now; nobody gets their replies. Returns how many commands there were. */
-    @CanIgnoreReturnValue
     public synchronized int arriveLate() {
         List<Runnable> commands = List.copyOf(late);
         late.clear();
@@ -187,7 +185,6 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     }
 
     /** Somebody else trims (XTRIM MINID); returns how many entries are gone. */
-    @CanIgnoreReturnValue
     public synchronized long trimByOthers(StripeId stripe, Position minId) {
         FakeKey key = keys.get(stripe);
         return key == null ? 0 : key.trim(minId);

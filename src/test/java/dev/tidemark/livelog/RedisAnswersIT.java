@@ -296,11 +296,12 @@ final class RedisAnswersIT {
     @Test
     @Tag("R40")
     void aBusyRedisRefusesForNow() throws InterruptedException {
+        List<String> ended = new java.util.concurrent.CopyOnWriteArrayList<>();
         Thread busy = new Thread(() -> {
             try (RedisProbe probe = new RedisProbe(redis.port())) {
-                probe.ask("EVAL", "while true do end", "0");
+                ended.addAll(probe.ask("EVAL", "while true do end", "0"));
             } catch (java.io.IOException timeout) {
-                // The script never answers; it is killed below.
+                ended.add("timed out, and so it must have been killed");
             }
         });
         busy.start();
@@ -308,6 +309,7 @@ final class RedisAnswersIT {
         assertEquals(Kind.NOT_NOW, kindOf(append(events(1, 3))));
         redis.ask("SCRIPT", "KILL");
         busy.join();
+        assertTrue(ended.toString().contains("killed"), ended.toString());
         await(append(events(1, 3)));
     }
 

@@ -11,6 +11,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.StreamId;
@@ -52,6 +53,7 @@ final class RedisFaultsIT {
         redis.close();
     }
 
+    @CanIgnoreReturnValue
     private StripeAppender ready() {
         StripeAppender appender = real.appender(closed::incrementAndGet);
         await(real.onLoop(() -> appender.create(stripe)));
