@@ -27,7 +27,7 @@ public final class Archive implements AutoCloseable {
     private final Path root;
     private final int blockBytes;
     private final int openMax;
-    private final FileForce disk;
+    private final Storage disk;
     private final Map<StreamId, StreamArchive> streams = new ConcurrentHashMap<>();
 
     /** Those whose files may be open, the one used last at the end. Under its own lock. */
@@ -38,10 +38,10 @@ public final class Archive implements AutoCloseable {
      * @param limits checked as {@link #checkLimits} does
      */
     public Archive(Path root, Limits limits) {
-        this(root, limits, OPEN_MAX, FileForce.REAL);
+        this(root, limits, OPEN_MAX, Storage.REAL);
     }
 
-    Archive(Path root, Limits limits, int openMax, FileForce disk) {
+    Archive(Path root, Limits limits, int openMax, Storage disk) {
         this.root = root;
         this.openMax = openMax;
         this.disk = disk;
@@ -82,7 +82,7 @@ public final class Archive implements AutoCloseable {
         return blockBytes / 4;
     }
 
-    FileForce disk() {
+    Storage disk() {
         return disk;
     }
 

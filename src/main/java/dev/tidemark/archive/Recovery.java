@@ -31,17 +31,19 @@ final class Recovery {
 
     private final ArchiveFolder folder;
     private final int blockBytes;
+    private final Storage disk;
 
-    Recovery(ArchiveFolder folder, int blockBytes) {
+    Recovery(ArchiveFolder folder, int blockBytes, Storage disk) {
         this.folder = folder;
         this.blockBytes = blockBytes;
+        this.disk = disk;
     }
 
     /** The end that the archive proves; all of it is forced. */
     Tail run() {
         try {
             Disk.deleteTree(folder.path().resolve(FileRewrite.DIRECTORY));
-            folder.tidy();
+            folder.tidy(blockBytes);
             Tail marker = CleanClose.read(folder.path());
             while (true) {
                 int[] cycles = folder.cycles();
@@ -68,9 +70,9 @@ final class Recovery {
     /** What exists only in the page cache after a kill must be on disk before it is called archived. */
     private void force(int[] cycles) throws IOException {
         for (int i = Math.max(0, cycles.length - 2); i < cycles.length; i++) {
-            Disk.force(folder.file(cycles[i]));
+            disk.force(folder.file(cycles[i]));
         }
-        Disk.forceDirectory(folder.path());
+        disk.forceDirectory(folder.path());
     }
 
     /** The end in the newest file; null if that file was moved away, so that the one before has to be looked at. */
@@ -95,7 +97,7 @@ final class Recovery {
                         scan.tail.count,
                         scan.tail.last);
                 Path kept = folder.freeName(folder.file(cycle), ArchiveFolder.DAMAGED);
-                scan.tail.end = new FileRewrite(folder, blockBytes).keep(reader, cycle, scan.tail, kept);
+                scan.tail.end = new FileRewrite(folder, blockBytes, disk).keep(reader, cycle, scan.tail, kept);
             }
             reader.close();
             return scan.tail;
@@ -171,7 +173,7 @@ final class Recovery {
                     Files.delete(folder.file(cycle));
                 }
             }
-            Disk.forceDirectory(folder.path());
+            disk.forceDirectory(folder.path());
             if (to.cycle != RollFiles.NONE) {
                 cutFile(to);
             }
@@ -193,7 +195,7 @@ final class Recovery {
             to.end = reader.end();
             boolean more = reader.read(to.cycle, to.count) != Found.NOTHING || reader.count(to.cycle) != to.count;
             if (more) {
-                to.end = new FileRewrite(folder, blockBytes).keep(reader, to.cycle, to, null);
+                to.end = new FileRewrite(folder, blockBytes, disk).keep(reader, to.cycle, to, null);
             }
             reader.close();
         } finally {

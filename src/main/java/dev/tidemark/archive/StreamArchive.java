@@ -120,7 +120,7 @@ public final class StreamArchive implements ArchiveAppender {
 
     private void recover() {
         throwIfDeleted();
-        Tail end = new Recovery(folder, archive.blockBytes()).run();
+        Tail end = recovery().run();
         synchronized (opening) {
             layout = Layout.of(cycles());
         }
@@ -137,6 +137,10 @@ public final class StreamArchive implements ArchiveAppender {
             }
         }
         opened = true;
+    }
+
+    private Recovery recovery() {
+        return new Recovery(folder, archive.blockBytes(), archive.disk());
     }
 
     private int[] cycles() {
@@ -217,6 +221,7 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage read(Position after, Position through, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
+            throwIfDeleted();
             return ArchiveRead.empty(id.generation(), stripe);
         }
         try (Lease lease = lease()) {
@@ -228,6 +233,7 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
+            throwIfDeleted();
             return ArchiveRead.empty(id.generation(), stripe);
         }
         try (Lease lease = lease()) {
@@ -369,7 +375,7 @@ public final class StreamArchive implements ArchiveAppender {
 
     /** Makes room in the file of {@code cycle}, which may be new, for excerpts of so many bytes. */
     private void prepare(int cycle, int excerpts, long bytes) throws IOException {
-        if (folder.path().toFile().getUsableSpace() < bytes + FileRewrite.FREE_BYTES_MIN
+        if (archive.disk().usableBytes(folder.path()) < bytes + FileRewrite.FREE_BYTES_MIN
                 && Files.isDirectory(folder.path())) {
             throw new ArchiveException(
                     ArchiveException.Kind.DISK_FULL,
@@ -522,7 +528,7 @@ public final class StreamArchive implements ArchiveAppender {
         boolean nothingWritten =
                 appended.cycle == publishedTail.cycle && appended.count == publishedTail.count && touched.isEmpty();
         if (!nothingWritten) {
-            new Recovery(folder, archive.blockBytes()).cut(publishedTail);
+            recovery().cut(publishedTail);
             synchronized (opening) {
                 layout = Layout.of(cycles());
             }

@@ -28,7 +28,16 @@ public final class Main {
 
     /** The process: ends it with the command's exit code. */
     public static void main(String[] args) {
-        System.exit(run(Arguments.asTyped(args), Terminal.ofProcess()));
+        Terminal terminal = Terminal.ofProcess();
+        String[] typed;
+        try {
+            typed = Arguments.asTyped(args);
+        } catch (CommandFailure e) {
+            terminal.note(e.message());
+            System.exit(e.exitCode());
+            return;
+        }
+        System.exit(run(typed, terminal));
     }
 
     /**

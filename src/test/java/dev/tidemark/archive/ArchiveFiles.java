@@ -24,10 +24,10 @@ final class ArchiveFiles implements AutoCloseable {
 
     /** An archive as a new process opens it. */
     StreamArchive open(Path root) {
-        return open(root, FileForce.REAL);
+        return open(root, Storage.REAL);
     }
 
-    StreamArchive open(Path root, FileForce disk) {
+    StreamArchive open(Path root, Storage disk) {
         Archive archive = new Archive(root, Limits.DEFAULT, 200, disk);
         archives.add(archive);
         return archive.stream(StreamArchiveIT.RECORD);
