@@ -211,33 +211,55 @@ final class DescendingMerge implements MergeRead {
     }
 
     private Future<MergePage> takeArchive(PageBuilder page) {
-        return source.archivedReverse(before, from, page.eventsRoom(), page.bytesRoom())
+        Position watermark = source.watermark();
+        // From the event given last down, if the archive has that: then it announces all that is missing below it.
+        Position end = newer != null && !newer.position().isAfter(watermark) ? newer.position() : before;
+        return source.archivedReverse(end, from, page.eventsRoom(), page.bytesRoom())
                 .compose(archived -> {
                     Position lowest = lowestOf(archived);
                     if (archived.more() && !lowest.isBefore(before)) {
                         return Future.failedFuture(AscendingMerge.noProgress(before));
                     }
-                    giveArchived(page, archived);
-                    before = archived.more() ? lowest : from;
+                    if (giveArchived(page, archived, watermark)) {
+                        before = archived.more() ? lowest : from;
+                    }
                     return fill(page);
                 });
     }
 
-    private void giveArchived(PageBuilder page, ArchivePage archived) {
+    /**
+     * Puts a page of the archive on the page.
+     *
+     * @param watermark W before it was read: what is missing below an event at or below it, the archive has announced
+     * @return false if W has passed the event given last meanwhile: then it has to be read again to know what is missing below that
+     */
+    private boolean giveArchived(PageBuilder page, ArchivePage archived, Position watermark) {
         Chunk events = archived.events();
         if (events.count() == 0 && archived.gaps().isEmpty()) {
-            return;
+            return true;
         }
-        boolean explained = events.count() == 0
-                || archived.gaps().stream().anyMatch(gap -> !gap.to().isBefore(events.last()));
-        if (!explained) {
-            announceBetween(page, events.last(), events.ordinal(events.count() - 1));
+        Neighbour last = newer;
+        if (last != null && last.position().isAfter(watermark) && !joins(archived, last)) {
+            List<Hole> losses = source.losses(
+                    List.of(new Hole(events.last(), events.ordinal(events.count() - 1), last)), List.of());
+            if (source.isArchived(losses)) {
+                return false;
+            }
+            announceReversed(page, losses.stream().map(this::lost).toList());
         }
         newer = null;
         neighbourKnown = true;
         announceReversed(page, archived.gaps());
         page.add(events.slice());
         oldest = events.count() == 0 ? oldest : Neighbour.of(events, 0);
+        return true;
+    }
+
+    private static boolean joins(ArchivePage archived, Neighbour last) {
+        Chunk events = archived.events();
+        return events.count() == 0
+                || last.follows(events.ordinal(events.count() - 1))
+                || archived.gaps().stream().anyMatch(gap -> !gap.to().isBefore(events.last()));
     }
 
     private Position lowestOf(ArchivePage archived) {

@@ -16,6 +16,11 @@ final class Neighbours {
     /** Ordinal of an event that can't be found. */
     static final long NONE = -1;
 
+    /** How far behind a refused append the one may be that carries its ordinals: as many as may be in flight, or so. */
+    private static final int CARRIERS_MAX = 2_048;
+
+    private static final long CARRIERS_BYTES_MAX = 1 << 20;
+
     private final StreamSource source;
 
     Neighbours(StreamSource source) {
@@ -110,16 +115,33 @@ final class Neighbours {
      * @param through the reader's bound
      */
     Future<Optional<Gap>> removed(Position after, long last, Position through) {
-        return source.archived(after, source.watermark(), 1, 1).map(page -> {
+        return source.archived(after, Position.MAX, 1, 1).compose(page -> {
             Chunk events = page.events();
-            if (events.count() == 0) {
-                return Optional.empty();
+            if (events.count() == 0 || Neighbour.follows(Math.max(0, last), events, 0)) {
+                return Future.succeededFuture(Optional.empty());
             }
-            Position to = Position.min(Positions.below(events.first()), through);
-            boolean missing = !Neighbour.follows(Math.max(0, last), events, 0);
-            return missing && to.isAfter(after)
-                    ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
-                    : Optional.empty();
+            Position first = events.first();
+            Position to = Position.min(Positions.below(first), through);
+            if (!to.isAfter(after)) {
+                return Future.succeededFuture(Optional.empty());
+            }
+            Hole hole = new Hole(after, Math.max(0, last), Neighbour.of(events, 0));
+            return source.archived(after, Position.MAX, CARRIERS_MAX, CARRIERS_BYTES_MAX)
+                    .compose(carriers -> {
+                        if (isRemovedToo(first, carriers.events())) {
+                            return removed(after, last, through);
+                        }
+                        // The events behind it may carry all of its ordinals as voided.
+                        List<Slice> near = List.of(carriers.events().slice());
+                        return Future.succeededFuture(
+                                source.losses(List.of(hole), near).isEmpty()
+                                        ? Optional.empty()
+                                        : Optional.of(new Gap(after, to, Gap.Reason.EXPIRED)));
+                    });
         });
+    }
+
+    private static boolean isRemovedToo(Position first, Chunk events) {
+        return events.count() > 0 && events.first().isAfter(first);
     }
 }

@@ -106,6 +106,9 @@ final class ReadSimulation {
         if (random.nextInt(3) == 0) {
             world.nextMs(1 + random.nextInt(3));
         }
+        if (random.nextInt(6) == 0) {
+            world.refuse(1 + random.nextInt(3));
+        }
         int count = 1 + random.nextInt(6);
         for (int i = 0; i < count; i++) {
             world.append(
@@ -361,9 +364,9 @@ final class ReadSimulation {
         for (Gap gap : gaps) {
             // Of a part below the earliest event nobody can tell any more whether there was something in it, nor of a
             // cursor there
-            // whether it stands at the last event that was removed.
+            // whether it stands at the last event that was removed, nor of voided ordinals before the first one.
             boolean reason = gap.reason() == Gap.Reason.SKIPPED
-                    || (gap.reason() == Gap.Reason.EXPIRED && (nothingIn(gap.to(), high) || isGone(gap.from())))
+                    || (gap.reason() == Gap.Reason.EXPIRED && (nothingIn(gap.to(), high) || nothingIn(gap.from(), gap.to()) || isGone(gap.from())))
                     || faults == 2
                     || world.all.stream()
                             .anyMatch(event -> world.isGone(event)

@@ -249,6 +249,25 @@ class StreamScanTest {
     }
 
     @Test
+    void ordinalsOfARefusedAppendThatALaterOneCarriesAreNoLossBeforeAndAfterTheFold() {
+        world.append(3);
+        world.refuse(2);
+        world.append(6);
+        for (int place = 0; place < 4; place++) {
+            assertEquals(List.of(), read(everything()).gaps(), "place " + place);
+            assertEquals(List.of(), read(request(null, null, null, null, true)).gaps(), "place " + place);
+            TailAnswer tail =
+                    world.reads().tail(world.id.name(), 8, View.LIVE, 1 << 20).result();
+            assertTrue(tail.complete(), "place " + place);
+            switch (place) {
+                case 0 -> world.seal().fold(5);
+                case 1 -> world.fold(1).trimAll();
+                default -> world.releaseAll();
+            }
+        }
+    }
+
+    @Test
     @Tag("R37")
     void whatOthersRemovedFromRedisIsAGapNotASilentHole() {
         world.append(30).seal().releaseAll().append(5);

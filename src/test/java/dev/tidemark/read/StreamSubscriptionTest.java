@@ -445,6 +445,37 @@ class StreamSubscriptionTest {
     }
 
     @Test
+    void underLoadRoundsLeaveTheLoopFreeForAtLeastTwoMilliseconds() {
+        recorder.onEvents = () -> world.elapse(1);
+        subscribe(recorder, "latest");
+        world.append(1).settle();
+        assertEquals(positions(1, 1), recorder.given);
+        world.append(1).settle();
+        assertEquals(positions(1, 1), recorder.given, "the last round took 1 ms: this one waits");
+        world.append(1).elapse(2).settle();
+        assertEquals(positions(1, 3), recorder.given);
+        assertEquals(2, recorder.lists.size(), "both in one write");
+    }
+
+    @Test
+    void aLargeFanOutIsServedInTurnsBetweenWhichTheLoopDoesOtherThings() {
+        List<Recorder> many = new ArrayList<>();
+        for (int i = 0; i < 7; i++) {
+            Recorder who = new Recorder();
+            many.add(who);
+            subscribe(who, "latest");
+        }
+        List<Long> served = new ArrayList<>();
+        Runnable other = () ->
+                served.add(many.stream().filter(who -> !who.given.isEmpty()).count());
+        world.append(1);
+        world.post(other);
+        world.settle();
+        assertEquals(List.of(3L), served);
+        assertTrue(many.stream().allMatch(who -> who.given.size() == 1));
+    }
+
+    @Test
     @Tag("R41")
     void comingAndGoingLeavesNothingBehind() {
         subscribe(recorder, "latest");

@@ -70,6 +70,7 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
     private Position sealedThrough = Position.ZERO;
     private Position frontierMin = Position.ZERO;
     private long lastOrdinal;
+    private int refused;
     private TimelineSnapshot snapshot = snap();
     private Position watermark = Position.ZERO;
     private long ms = START_MS;
@@ -91,7 +92,23 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
     private final List<Runnable> workerTasks = new ArrayList<>();
     private final TreeMap<Long, List<Runnable>> timers = new TreeMap<>();
 
+    private final List<OrdinalRange> voided = new ArrayList<>();
+    private final List<OrdinalRange> unwritten = new ArrayList<>();
+
     // ---- what keeper, fold and trim do
+
+    /** An append is refused while others behind it are under way: its ordinals are written with the one after the next. */
+    void refuse(int count) {
+        OrdinalRange range = new OrdinalRange(lastOrdinal + 1, lastOrdinal + count);
+        voided.add(range);
+        unwritten.add(range);
+        refused += count;
+    }
+
+    @Override
+    public List<OrdinalRange> voided(int stripe) {
+        return List.copyOf(voided);
+    }
 
     @CanIgnoreReturnValue
     World append(int count) {
@@ -101,15 +118,21 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
         return this;
     }
 
-    /** @param voided ordinals that a refused append got before it */
+    /** @param voidedBefore ordinals that a refused append got before it */
     @CanIgnoreReturnValue
-    Event append(byte[] payload, int voided) {
+    Event append(byte[] payload, int voidedBefore) {
         seq++;
         Position position = new Position(ms, seq);
-        EventExtras extras = voided == 0
-                ? null
-                : new EventExtras(null, List.of(new OrdinalRange(lastOrdinal + 1, lastOrdinal + voided)));
-        lastOrdinal += voided + 1;
+        List<OrdinalRange> carried = new ArrayList<>();
+        if (voidedBefore > 0 && refused == 0) {
+            carried.add(new OrdinalRange(lastOrdinal + 1, lastOrdinal + voidedBefore));
+        } else if (refused == 0) {
+            carried.addAll(unwritten);
+            unwritten.clear();
+        }
+        EventExtras extras = carried.isEmpty() ? null : new EventExtras(null, carried);
+        lastOrdinal += (refused == 0 ? voidedBefore : refused) + 1;
+        refused = 0;
         Event event =
                 new Event(position, position, lastOrdinal, Event.NO_TIME, false, ContentType.JSON, extras, payload);
         appendAsItIs(event);
@@ -160,6 +183,7 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
                     }
                     archived.put(event.id(), event);
                     watermark = event.id();
+                    voided.removeIf(range -> range.last() < event.ordinal());
                 } else {
                     missing = true;
                     lost.add(event.id());
