@@ -1,5 +1,6 @@
 package dev.tidemark.livelog;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.StreamId;
@@ -122,6 +123,7 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     }
 
     /** Bytes of closed connections are executed now; nobody gets their replies. Returns how many commands there were. */
+    @CanIgnoreReturnValue
     public synchronized int arriveLate() {
         List<Runnable> commands = List.copyOf(late);
         late.clear();
@@ -185,6 +187,7 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     }
 
     /** Somebody else trims (XTRIM MINID); returns how many entries are gone. */
+    @CanIgnoreReturnValue
     public synchronized long trimByOthers(StripeId stripe, Position minId) {
         FakeKey key = keys.get(stripe);
         return key == null ? 0 : key.trim(minId);
