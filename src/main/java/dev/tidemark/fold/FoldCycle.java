@@ -59,7 +59,9 @@ class FoldCycle {
         return know(fold)
                 .compose(known -> foldAll(fold, fold.stream.snapshot(0).lastSealed()))
                 .compose(folded -> trim(fold).transform(trimmed -> {
-                    fold.trimTrouble = trimmed.succeeded() ? "" : String.valueOf(trimmed.cause().getMessage());
+                    fold.trimTrouble = trimmed.succeeded()
+                            ? ""
+                            : String.valueOf(trimmed.cause().getMessage());
                     return Future.succeededFuture(fold.archive.watermark());
                 }));
     }

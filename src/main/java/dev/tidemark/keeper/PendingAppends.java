@@ -50,7 +50,8 @@ final class PendingAppends {
         return !waiting.isEmpty();
     }
 
-    @Nullable PendingAppend firstWaiting() {
+    @Nullable
+    PendingAppend firstWaiting() {
         return waiting.peek();
     }
 

@@ -176,10 +176,14 @@ public final class StreamDirectory implements Streams {
                         stream.deleted();
                         return keepers.close(stream);
                     })
-                    .compose(closed -> store.remove(stream.id(), stream.stripes()).recover(failure -> {
-                        LOG.warn("what is left of {} is removed at the next start: {}", stream.id(), failure.getMessage());
-                        return Future.succeededFuture();
-                    }))
+                    .compose(closed -> store.remove(stream.id(), stream.stripes())
+                            .recover(failure -> {
+                                LOG.warn(
+                                        "what is left of {} is removed at the next start: {}",
+                                        stream.id(),
+                                        failure.getMessage());
+                                return Future.succeededFuture();
+                            }))
                     .map(true);
         });
     }

@@ -370,10 +370,8 @@ final class StripeKeeper {
     /** Resumes once there is a connection and no answer is outstanding any more. */
     void tryResume() {
         StripeAppender appender = keeper.appender();
-        if (state != State.PARTED
-                || appender == null
-                || !answersIn
-                || keeper.clock().monotonicNs() < retryAtNs) {
+        boolean tooEarly = keeper.clock().monotonicNs() < retryAtNs;
+        if (state != State.PARTED || appender == null || tooEarly || !pending.answersAreIn()) {
             return;
         }
         become(State.RESUMING);
@@ -456,7 +454,10 @@ final class StripeKeeper {
         if (timeline != null && state != State.COLD && timeline.sealIfDue(clock.nowMs(), stream.settings())) {
             publish();
         }
-        pending.expire(state == State.OPENING ? keeper.limits().openMs() : keeper.limits().resumeMs());
+        pending.expire(
+                state == State.OPENING
+                        ? keeper.limits().openMs()
+                        : keeper.limits().resumeMs());
         if (state == State.PARTED) {
             tryResume();
         }
@@ -468,9 +469,7 @@ final class StripeKeeper {
     }
 
     boolean needsTick() {
-        return !pending.isEmpty()
-                || state == State.PARTED
-                || (timeline != null && timeline.hasActive());
+        return !pending.isEmpty() || state == State.PARTED || (timeline != null && timeline.hasActive());
     }
 
     boolean isQuiet() {
