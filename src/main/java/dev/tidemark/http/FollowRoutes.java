@@ -146,8 +146,9 @@ final class FollowRoutes {
 
     // ---- all of them
 
-    int open() {
-        return sessions.size() + sockets.size();
+    /** WebSockets that are open or closing. */
+    int openSockets() {
+        return sockets.size();
     }
 
     void tick(long nowNs) {

@@ -8,10 +8,13 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.websocketx.CorruptedWebSocketFrameException;
+import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 import io.vertx.core.internal.http.WebSocketInternal;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +41,7 @@ final class WebSocketOutput implements FollowOutput {
     private final Clock clock;
 
     private Runnable drained = () -> {};
+    private IntConsumer malformed = code -> {};
     private long lastWriteNs;
     private long written;
     private boolean closing;
@@ -59,15 +63,45 @@ final class WebSocketOutput implements FollowOutput {
         channel.channel().config().setOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         socket.setWriteQueueMaxSize(options.subscriberBufferBytes());
         socket.pongHandler(pong -> pongDue = false);
-        channel.pipeline().addBefore(channel.name(), "tidemark", new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelWritabilityChanged(ChannelHandlerContext context) {
-                context.fireChannelWritabilityChanged();
-                if (context.channel().isWritable()) {
-                    drained.run();
-                }
+        channel.pipeline().addBefore(channel.name(), "tidemark", new Watch());
+    }
+
+    /** Sees what Vert.x doesn't tell: when the socket can take more, and frames that break the protocol. */
+    private final class Watch extends ChannelInboundHandlerAdapter {
+        private boolean corrupted;
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext context) {
+            context.fireChannelWritabilityChanged();
+            if (context.channel().isWritable()) {
+                drained.run();
             }
-        });
+        }
+
+        /** Vert.x would cut the connection at once: with bytes unread, the client would never see why. */
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            if (cause instanceof CorruptedWebSocketFrameException frame) {
+                corrupted = true;
+                malformed.accept(frame.closeStatus().code());
+            } else {
+                context.fireExceptionCaught(cause);
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (corrupted) {
+                ReferenceCountUtil.release(message);
+            } else {
+                context.fireChannelRead(message);
+            }
+        }
+    }
+
+    /** Told the close code that a frame which breaks the protocol asks for; nothing can be read any more. */
+    void onMalformed(IntConsumer then) {
+        malformed = then;
     }
 
     /** Runs whenever the socket can take more after it couldn't. */
