@@ -37,7 +37,6 @@ public enum Setting {
     private final long max;
     private final boolean noneAllowed;
 
-    @SuppressWarnings("ImmutableEnumChecker") // List.of is
     private final List<String> choices;
 
     Setting(String key, Form form, long defaultValue, long min, long max, boolean noneAllowed, String... choices) {

@@ -1,10 +1,12 @@
 package dev.tidemark.keeper;
 
+import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.event.StreamSettings;
 import dev.tidemark.event.StripeId;
 import io.vertx.core.Future;
+import java.util.List;
 
 /**
  * One stream of this process, as those who append to it, read it and fold it see it. Any thread; futures complete on the caller's
@@ -39,6 +41,11 @@ public interface LiveStream {
 
     /** Whether the keeper's connection to Redis stands: if not, the live log can't be read beyond memory and nothing is appended. */
     boolean liveLogReachable();
+
+    /** Ordinals of a stripe that refused appends had: not lost. Only those that the archive doesn't account for yet. */
+    default List<OrdinalRange> voided(int stripe) {
+        return List.of();
+    }
 
     /** Whether the stream was deleted: nothing of it may be given any more. */
     boolean isDeleted();

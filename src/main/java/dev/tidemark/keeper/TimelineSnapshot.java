@@ -4,9 +4,9 @@ import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a keeper holds of one stripe in memory at one moment: immutable, so any thread reads it without asking the keeper. Every
@@ -15,10 +15,15 @@ import java.util.List;
 public final class TimelineSnapshot {
     /** Nothing is known: the stripe hasn't been opened. */
     public static final TimelineSnapshot COLD =
-            new TimelineSnapshot(new Chunk[0], 0, Position.ZERO, Position.ZERO, Position.ZERO, 0, false);
+            new TimelineSnapshot(new Chunk[0], 0, 0, null, 0, Position.ZERO, Position.ZERO, Position.ZERO, 0, false);
 
-    private final Chunk[] chunks;
-    private final int sealed;
+    /** Shared with later snapshots, which only add behind {@link #to}. */
+    private final Chunk[] sealed;
+
+    private final int from;
+    private final int to;
+    private final @Nullable Chunk active;
+    private final long count;
     private final Position floor;
     private final Position tail;
     private final Position frontier;
@@ -26,8 +31,9 @@ public final class TimelineSnapshot {
     private final boolean open;
 
     /**
-     * @param chunks in id order, none empty; not changed after this
-     * @param sealed how many of them, from the front, are sealed
+     * @param sealed sealed chunks in id order, at indexes {@code from} to {@code to - 1}, none empty
+     * @param active what the active chunk holds now; null if that is nothing
+     * @param count events in all of them
      * @param floor memory is complete above it
      * @param tail id of the newest acknowledged event, in memory or not; {@link Position#ZERO} if there never was one
      * @param frontier order is final up to it; at or above {@code tail} in a stripe without acceptance window
@@ -35,20 +41,56 @@ public final class TimelineSnapshot {
      * @param open whether the stripe has been opened: if not, nothing else here means anything
      */
     TimelineSnapshot(
-            Chunk[] chunks,
-            int sealed,
+            Chunk[] sealed,
+            int from,
+            int to,
+            @Nullable Chunk active,
+            long count,
             Position floor,
             Position tail,
             Position frontier,
             long lastOrdinal,
             boolean open) {
-        this.chunks = chunks;
         this.sealed = sealed;
+        this.from = from;
+        this.to = to;
+        this.active = active;
+        this.count = count;
         this.floor = floor;
         this.tail = tail;
         this.frontier = frontier;
         this.lastOrdinal = lastOrdinal;
         this.open = open;
+    }
+
+    /**
+     * An open stripe's snapshot.
+     *
+     * @param chunks in id order, none empty; at most one of them isn't sealed
+     * @param sealed how many of them, from the front, are sealed
+     * @param floor memory is complete above it
+     * @param tail id of the newest acknowledged event
+     * @param frontier order is final up to it
+     * @param lastOrdinal ordinal of the newest acknowledged event
+     */
+    public static TimelineSnapshot of(
+            List<Chunk> chunks, int sealed, Position floor, Position tail, Position frontier, long lastOrdinal) {
+        Chunk[] array = chunks.toArray(new Chunk[0]);
+        Chunk active = sealed < array.length ? array[sealed] : null;
+        long count = chunks.stream().mapToLong(Chunk::count).sum();
+        return new TimelineSnapshot(array, 0, sealed, active, count, floor, tail, frontier, lastOrdinal, true);
+    }
+
+    private int sealedCount() {
+        return to - from;
+    }
+
+    private int chunkCount() {
+        return active == null ? sealedCount() : sealedCount() + 1;
+    }
+
+    private Chunk chunk(int i) {
+        return i < sealedCount() || active == null ? sealed[from + i] : active;
     }
 
     public boolean isOpen() {
@@ -78,7 +120,7 @@ public final class TimelineSnapshot {
 
     /** Number of events in memory. */
     public long count() {
-        return Arrays.stream(chunks).mapToLong(Chunk::count).sum();
+        return count;
     }
 
     /** Number of events in memory above {@code position}. */
@@ -90,15 +132,47 @@ public final class TimelineSnapshot {
 
     /** Slab bytes in memory. */
     public long bytes() {
-        return Arrays.stream(chunks).mapToLong(Chunk::slabLength).sum();
+        long bytes = 0;
+        for (int i = 0; i < chunkCount(); i++) {
+            bytes += chunk(i).slabLength();
+        }
+        return bytes;
+    }
+
+    /** Slab bytes of the sealed chunks that end above {@code position}. */
+    public long sealedBytesAfter(Position position) {
+        long bytes = 0;
+        for (int i = sealedCount() - 1; i >= 0 && chunk(i).last().isAfter(position); i--) {
+            bytes += chunk(i).slabLength();
+        }
+        return bytes;
+    }
+
+    /** Payload bytes in memory above {@code position}. */
+    public long payloadBytesAfter(Position position) {
+        long bytes = 0;
+        for (int i = chunkCount() - 1; i >= 0 && chunk(i).last().isAfter(position); i--) {
+            bytes += chunk(i).slice().after(position).payloadBytes();
+        }
+        return bytes;
+    }
+
+    /** Time in the id of the oldest sealed event above {@code position}, Unix milliseconds; {@link Long#MAX_VALUE} if there is none. */
+    public long oldestSealedMsAfter(Position position) {
+        int first = firstChunkAfter(position, sealedCount());
+        if (first == sealedCount()) {
+            return Long.MAX_VALUE;
+        }
+        Chunk chunk = chunk(first);
+        return chunk.ms(chunk.firstAfter(position));
     }
 
     /** The newest {@code n} events in memory, or all if there are fewer, in rising order. */
     public List<Slice> newest(int n) {
         List<Slice> slices = new ArrayList<>();
         int wanted = n;
-        for (int i = chunks.length - 1; i >= 0 && wanted > 0; i--) {
-            Chunk chunk = chunks[i];
+        for (int i = chunkCount() - 1; i >= 0 && wanted > 0; i--) {
+            Chunk chunk = chunk(i);
             int taken = Math.min(wanted, chunk.count());
             slices.add(new Slice(chunk, chunk.count() - taken, chunk.count()));
             wanted -= taken;
@@ -109,53 +183,53 @@ public final class TimelineSnapshot {
 
     /** The oldest events in memory above {@code position}: at most {@code eventsMax}, ending behind the one that reaches {@code bytesMax} of JSON. */
     public List<Slice> after(Position position, int eventsMax, long bytesMax) {
-        return take(chunks.length, position, eventsMax, bytesMax);
+        return take(chunkCount(), position, eventsMax, bytesMax);
     }
 
     /** As {@link #after}, of sealed chunks only. */
     public List<Slice> sealedAfter(Position position, int eventsMax, long bytesMax) {
-        return take(sealed, position, eventsMax, bytesMax);
+        return take(sealedCount(), position, eventsMax, bytesMax);
     }
 
-    private List<Slice> take(int chunkCount, Position position, int eventsMax, long bytesMax) {
+    private List<Slice> take(int chunksWanted, Position position, int eventsMax, long bytesMax) {
         List<Slice> slices = new ArrayList<>();
         int wanted = eventsMax;
         long room = bytesMax;
-        for (int c = firstChunkAfter(position, chunkCount); c < chunkCount && wanted > 0 && room > 0; c++) {
-            Chunk chunk = chunks[c];
-            int from = chunk.firstAfter(position);
-            int to = from;
-            while (to < chunk.count() && wanted > 0 && room > 0) {
-                room -= chunk.jsonLength(to);
+        for (int c = firstChunkAfter(position, chunksWanted); c < chunksWanted && wanted > 0 && room > 0; c++) {
+            Chunk chunk = chunk(c);
+            int start = chunk.firstAfter(position);
+            int end = start;
+            while (end < chunk.count() && wanted > 0 && room > 0) {
+                room -= chunk.jsonLength(end);
                 wanted--;
-                to++;
+                end++;
             }
-            if (to > from) {
-                slices.add(new Slice(chunk, from, to));
+            if (end > start) {
+                slices.add(new Slice(chunk, start, end));
             }
         }
         return slices;
     }
 
-    /** The newest events in memory below {@code before} and at or above {@code from}: bounds as in {@link #after}; in rising order. */
-    public List<Slice> before(Position before, Position from, int eventsMax, long bytesMax) {
+    /** The newest events in memory below {@code before} and at or above {@code lowest}: bounds as in {@link #after}; in rising order. */
+    public List<Slice> before(Position before, Position lowest, int eventsMax, long bytesMax) {
         List<Slice> slices = new ArrayList<>();
         int wanted = eventsMax;
         long room = bytesMax;
-        for (int c = chunks.length - 1; c >= 0 && wanted > 0 && room > 0; c--) {
-            Chunk chunk = chunks[c];
-            int to = chunk.firstAfter(before.previous());
-            int start = to;
+        for (int c = chunkCount() - 1; c >= 0 && wanted > 0 && room > 0; c--) {
+            Chunk chunk = chunk(c);
+            int end = chunk.firstAfter(before.previous());
+            int start = end;
             while (start > 0
                     && wanted > 0
                     && room > 0
-                    && chunk.position(start - 1).compareTo(from) >= 0) {
+                    && chunk.position(start - 1).compareTo(lowest) >= 0) {
                 start--;
                 room -= chunk.jsonLength(start);
                 wanted--;
             }
-            if (to > start) {
-                slices.add(new Slice(chunk, start, to));
+            if (end > start) {
+                slices.add(new Slice(chunk, start, end));
             }
             if (start > 0) {
                 break;
@@ -167,15 +241,40 @@ public final class TimelineSnapshot {
 
     /** Position of the newest sealed event in memory; {@link Position#ZERO} if there is none. */
     public Position lastSealed() {
-        return sealed == 0 ? Position.ZERO : chunks[sealed - 1].last();
+        return sealedCount() == 0 ? Position.ZERO : chunk(sealedCount() - 1).last();
     }
 
-    private int firstChunkAfter(Position position, int chunkCount) {
+    /** Position of the event with that ordinal, or null if it isn't in memory. */
+    public @Nullable Position positionOf(long ordinal) {
         int low = 0;
-        int high = chunkCount;
+        int high = chunkCount();
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (chunks[middle].last().isAfter(position)) {
+            Chunk chunk = chunk(middle);
+            if (chunk.ordinal(chunk.count() - 1) >= ordinal) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        if (low == chunkCount()) {
+            return null;
+        }
+        Chunk chunk = chunk(low);
+        for (int i = 0; i < chunk.count(); i++) {
+            if (chunk.ordinal(i) == ordinal) {
+                return chunk.position(i);
+            }
+        }
+        return null;
+    }
+
+    private int firstChunkAfter(Position position, int chunksWanted) {
+        int low = 0;
+        int high = chunksWanted;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (chunk(middle).last().isAfter(position)) {
                 high = middle;
             } else {
                 low = middle + 1;

@@ -1,0 +1,108 @@
+package dev.tidemark.fold;
+
+import dev.tidemark.archive.Archive;
+import dev.tidemark.archive.StreamArchive;
+import dev.tidemark.archive.StreamRecord;
+import dev.tidemark.archive.StreamRecords;
+import dev.tidemark.event.Setting;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.keeper.StreamStore;
+import dev.tidemark.livelog.LiveLogAdmin;
+import io.vertx.core.Future;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps streams in {@code stream.json} beside their archives, with a copy in Redis. Everything that touches the disk runs on the
+ * fold/trim verticle, the archive's owner.
+ */
+public final class ArchiveStreamStore implements StreamStore {
+    private static final Logger LOG = LoggerFactory.getLogger(ArchiveStreamStore.class);
+
+    private final Archive archive;
+    private final StreamRecords records;
+    private final LiveLogAdmin liveLog;
+    private final FoldVerticle fold;
+    /** By incarnation; the record decides roll period and settings of an archive. */
+    private final Map<StreamId, StreamRecord> known = new ConcurrentHashMap<>();
+
+    public ArchiveStreamStore(Archive archive, StreamRecords records, LiveLogAdmin liveLog, FoldVerticle fold) {
+        this.archive = archive;
+        this.records = records;
+        this.liveLog = liveLog;
+        this.fold = fold;
+    }
+
+    /** Adds a stream that was found on disk at the start. */
+    public void found(StreamRecord record) {
+        known.put(record.id(), record);
+    }
+
+    /** The archive of a stream. Any thread. */
+    public StreamArchive archive(StreamId stream) {
+        StreamRecord record = known.get(stream);
+        if (record == null) {
+            throw new IllegalStateException("no record of stream " + stream);
+        }
+        return archive.stream(record);
+    }
+
+    @Override
+    public Future<Void> create(StreamId stream, Map<Setting, Long> settings, long createdMs) {
+        StreamRecord record = new StreamRecord(stream, settings, createdMs, false);
+        return fold.exclusively(stream, () -> {
+                    records.create(record);
+                    return record;
+                })
+                .compose(written -> {
+                    known.put(stream, record);
+                    return liveLog.create(stream, stripes(record), description(record));
+                });
+    }
+
+    private static int stripes(StreamRecord record) {
+        return record.settings().getOrDefault(Setting.STRIPES, 1L).intValue();
+    }
+
+    private static String description(StreamRecord record) {
+        return "{\"generation\":\"" + record.id().generation() + "\",\"created\":" + record.createdMs() + "}";
+    }
+
+    @Override
+    public Future<Void> update(StreamId stream, Map<Setting, Long> settings, long createdMs) {
+        StreamRecord record = new StreamRecord(stream, settings, createdMs, false);
+        return fold.exclusively(stream, () -> {
+                    records.update(record);
+                    known.put(stream, record);
+                    return record;
+                })
+                .mapEmpty();
+    }
+
+    @Override
+    public Future<Void> tombstone(StreamId stream, Map<Setting, Long> settings, long createdMs) {
+        StreamRecord record = new StreamRecord(stream, settings, createdMs, false);
+        return fold.exclusively(stream, () -> records.bury(record)).mapEmpty();
+    }
+
+    @Override
+    public Future<Void> remove(StreamId stream, int stripes) {
+        return liveLog.delete(stream, stripes)
+                .compose(deleted -> fold.exclusively(stream, () -> {
+                    archive.delete(stream);
+                    records.remove(stream);
+                    known.remove(stream);
+                    fold.forget(stream);
+                    return stream;
+                }))
+                .mapEmpty();
+    }
+
+    /** Finishes the removal of what a dead process had begun to delete. */
+    public Future<Void> finish(StreamRecord unfinished) {
+        LOG.info("finishing the removal of stream {}", unfinished.id());
+        return remove(unfinished.id(), stripes(unfinished));
+    }
+}

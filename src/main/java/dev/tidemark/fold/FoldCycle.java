@@ -1,0 +1,345 @@
+package dev.tidemark.fold;
+
+import dev.tidemark.archive.ArchiveEnd;
+import dev.tidemark.event.Chunk;
+import dev.tidemark.event.ChunkBuilder;
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.Limits;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Slice;
+import dev.tidemark.event.StripeId;
+import dev.tidemark.keeper.SealedChunks;
+import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.livelog.LiveLogReader;
+import dev.tidemark.livelog.LiveLogTrimmer;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The fold/trim cycle of one stream, step by step (DESIGN.md section 7):
+ *
+ * <pre>
+ *   1 take    the next sealed slice above W, from memory, else from Redis
+ *   2 check   ids rise, ordinals are gap-free or accounted for
+ *   3 append  to the archive
+ *   4 force   every file touched, and the directory for a new one
+ *   5 publish W
+ *   6 copy    W to Redis, best effort
+ *   7 trim    what retention wants gone, never above W
+ * </pre>
+ *
+ * Any error in 1 to 5 ends the cycle before anything is trimmed. Runs on the fold/trim verticle; the archive's calls block it.
+ */
+class FoldCycle {
+    private static final Logger LOG = LoggerFactory.getLogger(FoldCycle.class);
+    private static final int REDIS_PAGE = 500;
+    private static final int LOOK_AHEAD = 500;
+
+    private final SealedChunks keepers;
+    private final LiveLogReader reader;
+    private final LiveLogTrimmer trimmer;
+    private final TrimBounds bounds;
+    private final Clock clock;
+
+    FoldCycle(SealedChunks keepers, LiveLogReader reader, LiveLogTrimmer trimmer, TrimBounds bounds, Clock clock) {
+        this.keepers = keepers;
+        this.reader = reader;
+        this.trimmer = trimmer;
+        this.bounds = bounds;
+        this.clock = clock;
+    }
+
+    /** Folds what is sealed now, slice by slice, then trims; gives W. A trim that failed is only noted: the fold stands. */
+    Future<Position> run(StreamFold fold) {
+        return know(fold)
+                .compose(known -> foldAll(fold, fold.stream.snapshot(0).lastSealed()))
+                .compose(folded -> trim(fold).transform(trimmed -> {
+                    fold.trimTrouble = trimmed.succeeded()
+                            ? ""
+                            : String.valueOf(trimmed.cause().getMessage());
+                    return Future.succeededFuture(fold.archive.watermark());
+                }));
+    }
+
+    /** First use since the start: what the archive accounts for, and where the live log begins. */
+    private Future<Void> know(StreamFold fold) {
+        if (fold.known) {
+            return Future.succeededFuture();
+        }
+        ArchiveEnd end = fold.archive.end();
+        fold.archivedOrdinal = end.lastOrdinal(0);
+        return lookAtFirstLive(fold, Position.ZERO).map(seen -> {
+            fold.known = true;
+            return null;
+        });
+    }
+
+    private Future<Void> lookAtFirstLive(StreamFold fold, Position after) {
+        return reader.range(stripe(fold), after, Position.MAX, 1)
+                .compose(page -> {
+                    if (page.events().isEmpty()) {
+                        fold.firstLive = Position.ZERO;
+                        fold.liveFloorOrdinal = fold.archivedOrdinal;
+                    } else {
+                        Event first = page.events().get(0);
+                        fold.firstLive = first.id();
+                        fold.liveFloorOrdinal = first.ordinal() - 1;
+                    }
+                    return reader.state(stripe(fold));
+                })
+                .map(seen -> {
+                    fold.liveLog = new FoldStatus.LiveLog(
+                            seen.length(), seen.bytes(), fold.stream.snapshot(0).lastOrdinal());
+                    return null;
+                });
+    }
+
+    private Future<Void> foldAll(StreamFold fold, Position target) {
+        Position before = fold.archive.watermark();
+        if (before.compareTo(target) >= 0) {
+            return Future.succeededFuture();
+        }
+        return foldSlice(fold).compose(progressed -> progressed ? foldAll(fold, target) : Future.succeededFuture());
+    }
+
+    /** Steps 1 to 6 for one slice; false if there was nothing to fold. */
+    Future<Boolean> foldSlice(StreamFold fold) {
+        Position watermark = fold.archive.watermark();
+        return take(fold, watermark, false).compose(slices -> {
+            OrdinalCheck check = checked(fold, slices);
+            if (check.unexplained().isEmpty()) {
+                return Future.succeededFuture(write(fold, slices, check));
+            }
+            return secondLook(fold, watermark, slices);
+        });
+    }
+
+    private OrdinalCheck checked(StreamFold fold, List<Slice> slices) {
+        OrdinalCheck check = new OrdinalCheck(fold.archive.watermark(), fold.archivedOrdinal, fold.stream.voided(0));
+        check.check(slices);
+        return check;
+    }
+
+    // ---- step 1 ----
+
+    private Future<List<Slice>> take(StreamFold fold, Position watermark, boolean fromRedis) {
+        TimelineSnapshot memory = fold.stream.snapshot(0);
+        if (memory.covers(watermark) && !fromRedis) {
+            return Future.succeededFuture(fromMemory(fold, memory, watermark));
+        }
+        Position through = fromRedis ? memory.lastSealed() : memory.floor();
+        ChunkBuilder chunk = new ChunkBuilder(fold.stream.id().generation(), 0);
+        return fromRedis(fold, watermark, Position.max(through, memory.floor()), chunk)
+                .map(built ->
+                        built.count() > 0 ? cut(fold, List.of(built.slice())) : fromMemory(fold, memory, watermark));
+    }
+
+    private static List<Slice> fromMemory(StreamFold fold, TimelineSnapshot memory, Position watermark) {
+        return cut(fold, memory.sealedAfter(watermark, Limits.SLICE_EVENTS_MAX, Limits.SLICE_BYTES_MAX));
+    }
+
+    private Future<Chunk> fromRedis(StreamFold fold, Position after, Position through, ChunkBuilder chunk) {
+        return reader.range(stripe(fold), after, through, REDIS_PAGE).compose(page -> {
+            long next = fold.archivedOrdinal + 1;
+            for (Event event : page.events()) {
+                // What isn't above both isn't the keeper's own work: it is never folded and never waited for.
+                boolean rises =
+                        chunk.isEmpty() || event.id().isAfter(chunk.view().last());
+                if (event.ordinal() >= next && rises) {
+                    chunk.add(event);
+                }
+            }
+            boolean full = chunk.count() + REDIS_PAGE > Limits.SLICE_EVENTS_MAX
+                    || chunk.slabLength() >= Limits.SLICE_BYTES_MAX / 2;
+            return page.full() && !full
+                    ? fromRedis(fold, page.last(), through, chunk)
+                    : Future.succeededFuture(chunk.view());
+        });
+    }
+
+    /** Slices never span a roll file. */
+    private static List<Slice> cut(StreamFold fold, List<Slice> slices) {
+        if (slices.isEmpty()) {
+            return slices;
+        }
+        Position end = fold.archive.sliceEnd(slices.get(0).first());
+        return slices.stream()
+                .map(slice -> slice.through(end))
+                .filter(slice -> !slice.isEmpty())
+                .toList();
+    }
+
+    // ---- step 2, when ordinals are missing ----
+
+    /** Looks again, in Redis: for the events themselves, and for an append behind them that says the ordinals were voided. */
+    private Future<Boolean> secondLook(StreamFold fold, Position watermark, List<Slice> slices) {
+        return take(fold, watermark, true).compose(again -> {
+            List<Slice> fuller =
+                    count(again) > 0 && checked(fold, again).unexplained().isEmpty() ? again : slices;
+            OrdinalCheck check = checked(fold, fuller);
+            if (check.unexplained().isEmpty()) {
+                return Future.succeededFuture(write(fold, fuller, check));
+            }
+            return reader.range(stripe(fold), check.last(), Position.MAX, LOOK_AHEAD)
+                    .map(ahead -> {
+                        ChunkBuilder behind = new ChunkBuilder(fold.stream.id().generation(), 0);
+                        ahead.events().forEach(behind::add);
+                        Chunk chunk = behind.view();
+                        for (int i = 0; i < chunk.count(); i++) {
+                            check.carried(chunk, i);
+                        }
+                        return write(fold, fuller, check);
+                    });
+        });
+    }
+
+    private static long count(List<Slice> slices) {
+        return slices.stream().mapToLong(Slice::count).sum();
+    }
+
+    // ---- steps 3 to 6 ----
+
+    private boolean write(StreamFold fold, List<Slice> slices, OrdinalCheck check) {
+        if (slices.isEmpty()) {
+            return false;
+        }
+        List<Slice> rest = slices;
+        for (OrdinalCheck.Missing hole : check.missing()) {
+            List<Slice> below = rest.stream()
+                    .map(slice -> slice.through(hole.after()))
+                    .filter(slice -> !slice.isEmpty())
+                    .toList();
+            if (!below.isEmpty()) {
+                fold.archive.append(below);
+            }
+            missing(fold, check, hole);
+            rest = rest.stream()
+                    .map(slice -> slice.after(hole.after()))
+                    .filter(slice -> !slice.isEmpty())
+                    .toList();
+        }
+        if (!rest.isEmpty()) {
+            fold.archive.append(rest);
+        }
+        fold.archive.force();
+        fold.archive.publish(check.last());
+        folded(fold, slices, check.lastOrdinal());
+        return true;
+    }
+
+    private static void missing(StreamFold fold, OrdinalCheck check, OrdinalCheck.Missing hole) {
+        boolean lost = !check.isVoided(hole.ordinals());
+        if (lost) {
+            LOG.error(
+                    "stream {}: events #{} are lost: neither memory nor Redis has them",
+                    fold.stream.id(),
+                    hole.ordinals());
+        }
+        fold.archive.appendMissing(0, hole.ordinals(), lost, hole.after(), hole.through());
+    }
+
+    private void folded(StreamFold fold, List<Slice> slices, long lastOrdinal) {
+        Position watermark = fold.archive.watermark();
+        fold.archivedOrdinal = lastOrdinal;
+        fold.foldedEvents += count(slices);
+        for (Slice slice : slices) {
+            fold.spans.add(slice.last(), slice.chunk().ordinal(slice.to() - 1), slice.payloadBytes());
+        }
+        if (fold.firstLive.equals(Position.ZERO) && !slices.isEmpty()) {
+            fold.firstLive = slices.get(0).first();
+        }
+        keepers.folded(fold.stream, 0, watermark, lastOrdinal);
+        trimmer.copySeam(fold.stream.id(), watermark)
+                .onFailure(failure -> LOG.debug("the seam wasn't copied to Redis: {}", failure.getMessage()));
+    }
+
+    // ---- step 7 ----
+
+    /** Trims what retention wants gone and is folded. */
+    Future<Void> trim(StreamFold fold) {
+        TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
+        return learn(fold, wanted).compose(learnt -> {
+            Position below = trimBelow(fold, wanted);
+            boolean nothingBelow = fold.firstLive.equals(Position.ZERO) || !fold.firstLive.isBefore(below);
+            if (nothingBelow || !below.isAfter(fold.trimmedBelow)) {
+                return Future.succeededFuture();
+            }
+            return trimmer.trim(stripe(fold), below).compose(removed -> {
+                fold.trimmedBelow = below;
+                fold.trimmedEvents += removed;
+                fold.spans.trimmed(below);
+                return lookAtFirstLive(fold, below.previous())
+                        .compose(seen -> learnt ? trim(fold) : Future.succeededFuture());
+            });
+        });
+    }
+
+    /** The trim bound: what retention wants, and never above W. */
+    Position trimBelow(StreamFold fold, TrimBounds.Bounds wanted) {
+        return Position.min(window(fold, wanted), fold.archive.watermark().next());
+    }
+
+    /** What retention wants, wherever W is. */
+    final Position window(StreamFold fold, TrimBounds.Bounds wanted) {
+        TimelineSnapshot memory = fold.stream.snapshot(0);
+        Position below = wanted.keepFrom();
+        if (wanted.keepEvents() < memory.lastOrdinal()) {
+            long gone = memory.lastOrdinal() - wanted.keepEvents();
+            Position firstKept = memory.positionOf(gone + 1);
+            if (firstKept != null) {
+                below = Position.max(below, firstKept);
+            } else {
+                below = Position.max(below, behind(fold.spans.endingAtOrBelow(gone)));
+            }
+        }
+        long unfolded = memory.payloadBytesAfter(fold.archive.watermark());
+        if (wanted.keepBytes() < Long.MAX_VALUE) {
+            below = Position.max(below, behind(fold.spans.beyondBytes(Math.max(0, wanted.keepBytes() - unfolded))));
+        }
+        return below;
+    }
+
+    private static Position behind(LiveSpans.@Nullable Span span) {
+        return span == null ? Position.ZERO : span.last().next();
+    }
+
+    /** After a restart nothing is known of what is folded and still live: the oldest page of it is looked at; true if it was. */
+    private Future<Boolean> learn(StreamFold fold, TrimBounds.Bounds wanted) {
+        long gone = fold.stream.snapshot(0).lastOrdinal() - wanted.keepEvents();
+        boolean unknown =
+                fold.spans.oldestOrdinal() == 0 || fold.spans.oldestOrdinal() > fold.liveFloorOrdinal + LOOK_AHEAD;
+        boolean wantsOldest = gone > fold.liveFloorOrdinal || wanted.keepBytes() < Long.MAX_VALUE;
+        if (!unknown || !wantsOldest || fold.liveFloorOrdinal >= fold.archivedOrdinal) {
+            return Future.succeededFuture(false);
+        }
+        Position watermark = fold.archive.watermark();
+        return reader.range(stripe(fold), Position.ZERO, watermark, REDIS_PAGE).map(page -> {
+            List<Event> folded = new ArrayList<>(page.events());
+            if (!folded.isEmpty()) {
+                Event last = folded.get(folded.size() - 1);
+                long bytes = folded.stream()
+                        .mapToLong(event -> event.payload().length)
+                        .sum();
+                fold.liveFloorOrdinal = folded.get(0).ordinal() - 1;
+                fold.spans.addOldest(last.id(), last.ordinal(), bytes);
+            }
+            return !folded.isEmpty();
+        });
+    }
+
+    /** Events that retention wants gone but that aren't folded. */
+    long overRetained(StreamFold fold) {
+        TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
+        long gone = fold.stream.snapshot(0).lastOrdinal() - wanted.keepEvents();
+        return Math.max(0, Math.min(gone, fold.stream.snapshot(0).lastOrdinal()) - fold.archivedOrdinal);
+    }
+
+    private static StripeId stripe(StreamFold fold) {
+        return fold.stream.stripe(0);
+    }
+}

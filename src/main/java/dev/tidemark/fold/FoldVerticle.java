@@ -1,0 +1,203 @@
+package dev.tidemark.fold;
+
+import dev.tidemark.archive.ArchiveEnd;
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.keeper.ArchivedState;
+import dev.tidemark.keeper.CallerContext;
+import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.SealedChunks;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one fold/trim verticle: every archive, W and trim of this process is its own. Deployed as a worker with one thread, so cycles of
+ * different streams interleave only where they wait for Redis, and never within a step.
+ */
+public final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
+    private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
+    private static final long BACKOFF_NS_MIN = 200_000_000;
+    private static final long BACKOFF_NS_MAX = 5_000_000_000L;
+    private static final long TRIM_RETRY_NS = 1_000_000_000L;
+
+    private final FoldCycle cycle;
+    private final Archives archives;
+    private final SealedChunks keepers;
+    private final Clock clock;
+    private final CallerContext callers;
+    private final Map<StreamId, StreamFold> folds = new ConcurrentHashMap<>();
+
+    FoldVerticle(FoldCycle cycle, Archives archives, SealedChunks keepers, Clock clock, CallerContext callers) {
+        this.cycle = cycle;
+        this.archives = archives;
+        this.keepers = keepers;
+        this.clock = clock;
+        this.callers = callers;
+    }
+
+    /** The fold over real ports. */
+    public static FoldVerticle over(FoldPorts ports, CallerContext callers) {
+        FoldCycle cycle =
+                new FoldCycle(ports.keepers(), ports.reader(), ports.trimmer(), ports.bounds(), ports.clock());
+        return new FoldVerticle(cycle, ports.archives(), ports.keepers(), ports.clock(), callers);
+    }
+
+    @Override
+    public Future<Position> fold(LiveStream stream) {
+        return onFold(promise -> join(of(stream), promise));
+    }
+
+    @Override
+    public Future<Position> foldAll(LiveStream stream) {
+        return keepers.seal(stream).compose(frontier -> fold(stream));
+    }
+
+    @Override
+    public FoldStatus status(LiveStream stream) {
+        StreamFold fold = folds.get(stream.id());
+        return fold == null ? FoldStatus.NONE : fold.status();
+    }
+
+    /** Whether a fold that failed isn't to be tried again yet. Any thread. */
+    public boolean isBackingOff(LiveStream stream) {
+        StreamFold fold = folds.get(stream.id());
+        return fold != null && clock.monotonicNs() < fold.retryAtNs();
+    }
+
+    @Override
+    public Future<Archived> recover(LiveStream stream, int stripe) {
+        return onFold(promise -> {
+            ArchiveEnd end = archives.of(stream.id()).end();
+            promise.complete(new Archived(end.watermark(), end.lastOrdinal(stripe)));
+        });
+    }
+
+    /** Runs blocking work of the archive's owner between cycles; of a stream, when its cycle under way has ended. */
+    <T> Future<T> exclusively(StreamId stream, Callable<T> work) {
+        return onFold(promise -> {
+            StreamFold fold = folds.get(stream);
+            if (fold != null && fold.running) {
+                fold.afterwards.add(() -> complete(promise, work));
+            } else {
+                complete(promise, work);
+            }
+        });
+    }
+
+    /** Forgets a stream whose archive is gone. On the fold. */
+    void forget(StreamId stream) {
+        folds.remove(stream);
+    }
+
+    private StreamFold of(LiveStream stream) {
+        return folds.computeIfAbsent(stream.id(), id -> new StreamFold(stream, archives.of(id)));
+    }
+
+    private void join(StreamFold fold, Promise<Position> promise) {
+        if (fold.running) {
+            fold.waitingForNext.add(promise);
+            return;
+        }
+        fold.waiting.add(promise);
+        start(fold);
+    }
+
+    private void start(StreamFold fold) {
+        fold.running = true;
+        Future<Position> run;
+        if (fold.stream.isDeleted()) {
+            run = Future.failedFuture(Problem.notFound("there is no stream '" + fold.stream.name() + "'"));
+        } else {
+            run = fold.stream.open().compose(opened -> cycle.run(fold));
+        }
+        run.onComplete(ended -> ended(fold, ended.succeeded() ? ended.result() : null, ended.cause()));
+    }
+
+    private void ended(StreamFold fold, @Nullable Position watermark, @Nullable Throwable failure) {
+        fold.running = false;
+        List<Promise<Position>> waiting = fold.waiting;
+        fold.waiting = fold.waitingForNext;
+        fold.waitingForNext = new ArrayList<>();
+        if (watermark != null) {
+            boolean trimmed = fold.trimTrouble.isEmpty();
+            if (!trimmed) {
+                LOG.warn("stream {} can't be trimmed: {}", fold.stream.id(), fold.trimTrouble);
+            }
+            fold.retryAt(trimmed ? 0 : clock.monotonicNs() + TRIM_RETRY_NS);
+            fold.succeeded(clock.wallMs(), cycle.overRetained(fold));
+            waiting.forEach(promise -> promise.tryComplete(watermark));
+        } else {
+            Throwable cause = failure == null ? new IllegalStateException("no watermark") : failure;
+            failed(fold, cause);
+            Problem problem = asProblem(fold, cause);
+            waiting.forEach(promise -> promise.tryFail(problem));
+        }
+        List<Runnable> afterwards = fold.afterwards;
+        fold.afterwards = new ArrayList<>();
+        afterwards.forEach(Runnable::run);
+        if (!fold.waiting.isEmpty()) {
+            start(fold);
+        }
+    }
+
+    private void failed(StreamFold fold, Throwable cause) {
+        if (fold.stream.isDeleted()) {
+            return;
+        }
+        fold.failed(clock.wallMs(), String.valueOf(cause.getMessage()), cycle.overRetained(fold));
+        long backoff = Math.min(BACKOFF_NS_MAX, BACKOFF_NS_MIN << Math.min(10, fold.failures));
+        fold.retryAt(clock.monotonicNs() + backoff);
+        if (fold.failures == 1) {
+            LOG.error("stream {} can't be folded; nothing is trimmed: {}", fold.stream.id(), cause.getMessage(), cause);
+        } else {
+            LOG.warn("stream {} still can't be folded: {}", fold.stream.id(), cause.getMessage());
+        }
+    }
+
+    private static Problem asProblem(StreamFold fold, Throwable cause) {
+        if (cause instanceof Problem problem) {
+            return problem;
+        }
+        return new Problem(
+                        Problem.Kind.UNAVAILABLE,
+                        "stream '" + fold.stream.name() + "' can't be folded now: " + cause.getMessage())
+                .causedBy(cause);
+    }
+
+    // ---- onto the fold's thread ----
+
+    private <T> Future<T> onFold(Task<T> task) {
+        Promise<T> promise = callers.promise();
+        context.runOnContext(nothing -> {
+            try {
+                task.run(promise);
+            } catch (RuntimeException failure) {
+                promise.tryFail(failure);
+            }
+        });
+        return promise.future();
+    }
+
+    private static <T> void complete(Promise<T> promise, Callable<T> work) {
+        try {
+            promise.complete(work.call());
+        } catch (Exception failure) {
+            promise.tryFail(failure);
+        }
+    }
+
+    private interface Task<T> {
+        void run(Promise<T> promise);
+    }
+}

@@ -1,0 +1,91 @@
+package dev.tidemark.fold;
+
+import dev.tidemark.event.Position;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is folded but still in the live log, in steps of some events: enough to know where to trim without asking Redis. Owned by the
+ * fold.
+ */
+final class LiveSpans {
+    private static final int SPANS_MAX = 512;
+
+    /** Some consecutive events, by their last one. */
+    record Span(Position last, long lastOrdinal, long bytes) {}
+
+    private final Deque<Span> spans = new ArrayDeque<>();
+    private long bytes;
+
+    /** Adds the events behind the newest span. */
+    void add(Position last, long lastOrdinal, long payloadBytes) {
+        spans.addLast(new Span(last, lastOrdinal, payloadBytes));
+        bytes += payloadBytes;
+        if (spans.size() > SPANS_MAX) {
+            halve();
+        }
+    }
+
+    /** Adds events before the oldest span. */
+    void addOldest(Position last, long lastOrdinal, long payloadBytes) {
+        spans.addFirst(new Span(last, lastOrdinal, payloadBytes));
+        bytes += payloadBytes;
+    }
+
+    private void halve() {
+        Deque<Span> joined = new ArrayDeque<>();
+        while (!spans.isEmpty()) {
+            Span first = spans.removeFirst();
+            Span second = spans.pollFirst();
+            joined.addLast(
+                    second == null ? first : new Span(second.last, second.lastOrdinal, first.bytes + second.bytes));
+        }
+        spans.addAll(joined);
+    }
+
+    /** The newest span that ends at or below {@code ordinal}, or null. */
+    @Nullable
+    Span endingAtOrBelow(long ordinal) {
+        Span found = null;
+        for (Span span : spans) {
+            if (span.lastOrdinal > ordinal) {
+                break;
+            }
+            found = span;
+        }
+        return found;
+    }
+
+    /** The newest span such that what is behind it is at least {@code bytesKept}, or null. */
+    @Nullable
+    Span beyondBytes(long bytesKept) {
+        long rest = bytes;
+        Span found = null;
+        for (Span span : spans) {
+            rest -= span.bytes;
+            if (rest < bytesKept) {
+                break;
+            }
+            found = span;
+        }
+        return found;
+    }
+
+    /** Forgets what was trimmed: everything below {@code position}. */
+    void trimmed(Position position) {
+        while (!spans.isEmpty() && spans.element().last.isBefore(position)) {
+            bytes -= spans.remove().bytes;
+        }
+    }
+
+    /** Ordinal of the last event of the oldest span, or 0. */
+    long oldestOrdinal() {
+        return spans.isEmpty() ? 0 : spans.element().lastOrdinal;
+    }
+
+    /** Payload bytes of all spans. */
+    long bytes() {
+        return bytes;
+    }
+}

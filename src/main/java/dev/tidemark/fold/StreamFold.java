@@ -1,0 +1,91 @@
+package dev.tidemark.fold;
+
+import dev.tidemark.archive.ArchiveAppender;
+import dev.tidemark.event.Position;
+import dev.tidemark.keeper.LiveStream;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the fold keeps of one stream. Everything but {@link #status} belongs to the fold/trim verticle. */
+final class StreamFold {
+    final LiveStream stream;
+    final ArchiveAppender archive;
+    final LiveSpans spans = new LiveSpans();
+
+    /** Whether archive and live log have been looked at since the start. */
+    boolean known;
+    /** Whether a cycle is under way. */
+    boolean running;
+    /** Who waits for the cycle under way, and for the one after it. */
+    List<Promise<Position>> waiting = new ArrayList<>();
+
+    List<Promise<Position>> waitingForNext = new ArrayList<>();
+    /** What is to be done when the cycle under way has ended. */
+    List<Runnable> afterwards = new ArrayList<>();
+
+    long archivedOrdinal;
+    long liveFloorOrdinal;
+    /** Oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded. */
+    Position firstLive = Position.ZERO;
+
+    FoldStatus.@Nullable LiveLog liveLog;
+    Position trimmedBelow = Position.ZERO;
+    int failures;
+    /** Why the last trim failed; empty if it didn't. */
+    String trimTrouble = "";
+
+    long foldedEvents;
+    long trimmedEvents;
+
+    /** Read by any thread. */
+    private volatile FoldStatus status = FoldStatus.NONE;
+
+    private volatile long retryAtNs;
+
+    StreamFold(LiveStream stream, ArchiveAppender archive) {
+        this.stream = stream;
+        this.archive = archive;
+    }
+
+    long retryAtNs() {
+        return retryAtNs;
+    }
+
+    void retryAt(long ns) {
+        retryAtNs = ns;
+    }
+
+    FoldStatus status() {
+        return status;
+    }
+
+    void succeeded(long nowMs, long overRetained) {
+        failures = 0;
+        publish("ok", nowMs, trimTrouble.isEmpty() ? "" : "not trimmed: " + trimTrouble, 0, overRetained);
+    }
+
+    void failed(long nowMs, String reason, long overRetained) {
+        failures++;
+        long since = status.isFailing() ? status.failingSinceMs() : nowMs;
+        publish("failed", nowMs, reason, since, overRetained);
+    }
+
+    private void publish(String outcome, long nowMs, String reason, long failingSinceMs, long overRetained) {
+        status = new FoldStatus(
+                archive.watermark(),
+                firstLive,
+                liveFloorOrdinal,
+                liveLog,
+                archivedOrdinal,
+                trimmedBelow,
+                outcome,
+                nowMs,
+                reason,
+                failingSinceMs,
+                overRetained,
+                foldedEvents,
+                trimmedEvents);
+    }
+}

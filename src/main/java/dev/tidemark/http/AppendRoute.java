@@ -1,0 +1,87 @@
+package dev.tidemark.http;
+
+import dev.tidemark.event.EventId;
+import dev.tidemark.event.Limits;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.Problem.Kind;
+import dev.tidemark.event.StreamName;
+import dev.tidemark.ingest.AppendRequest;
+import dev.tidemark.ingest.AppendResult;
+import dev.tidemark.ingest.Ingest;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+
+/** {@code POST /v1/streams/{stream}/events}. */
+final class AppendRoute {
+    private static final List<String> PARAMETERS = List.of("ack", "ids", "late");
+    private static final List<String> LATER_HEADERS =
+            List.of("Producer-Id", "Producer-Epoch", "Producer-Seq", "Idempotency-Key");
+
+    private final Ingest ingest;
+    private final Limits limits;
+
+    AppendRoute(Ingest ingest, Limits limits) {
+        this.ingest = ingest;
+        this.limits = limits;
+    }
+
+    void handle(Exchange exchange, StreamName name) {
+        Parameters parameters = Parameters.of(exchange.target().query(), PARAMETERS);
+        boolean archived = parameters.choice("ack", "live", "live", "archived").equals("archived");
+        boolean ids = parameters.flag("ids", false);
+        var unused = parameters.choice("late", "rescue", "rescue");
+        refuseWhatWouldNotBeKept(exchange);
+        String contentType = exchange.onlyHeader("Content-Type");
+        String eventTime = exchange.onlyHeader("Event-Time");
+        List<String> encodings = exchange.request().headers().getAll("Content-Encoding");
+        String contentEncoding = encodings.isEmpty() ? null : String.join(", ", encodings);
+        exchange.withBody("limits.body_bytes", limits.bodyBytesMax(), body -> {
+            AppendRequest request =
+                    new AppendRequest(name.value(), contentType, contentEncoding, eventTime, body, archived);
+            append(exchange, request, ids);
+        });
+    }
+
+    /** A promise of exactly-once that nobody keeps would be worse than a refusal. */
+    private static void refuseWhatWouldNotBeKept(Exchange exchange) {
+        for (String header : LATER_HEADERS) {
+            if (exchange.request().headers().contains(header)) {
+                throw new Problem(Kind.NOT_IMPLEMENTED, "header " + header + " isn't supported by this version");
+            }
+        }
+    }
+
+    private void append(Exchange exchange, AppendRequest request, boolean ids) {
+        var stored = ingest.append(request);
+        var unused = stored.onComplete(result -> exchange.releaseBody());
+        exchange.on(stored, result -> exchange.answer(status(result), Exchange.JSON, body(result, ids)));
+    }
+
+    private static int status(AppendResult result) {
+        if (!result.complete()) {
+            return 202;
+        }
+        return result.duplicate() ? 200 : 201;
+    }
+
+    private static Buffer body(AppendResult result, boolean withIds) {
+        List<EventId> ids = result.ids();
+        JsonOut json = new JsonOut(256 + (withIds ? ids.size() * (EventId.LENGTH + 3) : 0));
+        json.ascii("{\"stream\":").string(result.stream().value());
+        json.ascii(",\"count\":").number(ids.size());
+        json.ascii(",\"first\":\"").ascii(ids.get(0).toString());
+        json.ascii("\",\"last\":\"").ascii(ids.get(ids.size() - 1).toString());
+        json.ascii("\",\"cursor\":\"").ascii(result.cursor().toString());
+        json.ascii("\",\"duplicate\":").bool(result.duplicate());
+        json.ascii(",\"ack\":").string(result.ack());
+        if (withIds) {
+            String separator = ",\"ids\":[\"";
+            for (EventId id : ids) {
+                json.ascii(separator).ascii(id.toString());
+                separator = "\",\"";
+            }
+            json.ascii("\"]");
+        }
+        return json.ascii("}").buffer();
+    }
+}

@@ -1,0 +1,370 @@
+package dev.tidemark.http;
+
+import dev.tidemark.event.Problem;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request and its answer. Routes answer through it, so that HEAD, CORS, problems, bodies that weren't read and clients that left
+ * are dealt with in one place. Used on the connection's event loop.
+ */
+final class Exchange {
+    static final CharSequence JSON = HttpHeaders.createOptimized("application/json");
+
+    private static final CharSequence PROBLEM = HttpHeaders.createOptimized(ProblemJson.MEDIA_TYPE);
+    private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
+    private static final CharSequence NOSNIFF_NAME = HttpHeaders.createOptimized("x-content-type-options");
+    private static final CharSequence NOSNIFF = HttpHeaders.createOptimized("nosniff");
+    private static final CharSequence EXPOSED =
+            HttpHeaders.createOptimized("Retry-After, Producer-Expected-Seq, Event-Id, Event-At, Event-Time");
+    /** A body that isn't wanted is read away up to this size; a larger one costs the connection. */
+    private static final long BODY_READ_AWAY_MAX = 256 << 10;
+    /** Each such piece of a body that came gives the rest another second. */
+    private static final long BODY_BYTES_A_SECOND = 64 << 10;
+
+    /** What waits for one client at most, beyond the piece that went over it. */
+    private static final int WAITING_BYTES_MAX = 512 << 10;
+
+    private final HttpServerRequest request;
+    private final HttpServerResponse response;
+    private final RequestTarget target;
+    private final Peer peer;
+    private final HttpEdge edge;
+    private final long begunNs;
+    private final long declaredLength;
+    private final boolean hasBody;
+
+    private @Nullable String corsOrigin;
+    private @Nullable Body body;
+    private boolean continueSent;
+    private @Nullable Runnable abandoned;
+    /** Since when the client takes too little of the answer; 0 if it doesn't. */
+    private long fullSinceNs;
+
+    Exchange(HttpEdge edge, Peer peer, HttpServerRequest request, RequestTarget target, long nowNs) {
+        this.edge = edge;
+        this.peer = peer;
+        this.request = request;
+        this.target = target;
+        response = request.response();
+        begunNs = nowNs;
+        declaredLength = declaredLength(request.getHeader(HttpHeaders.CONTENT_LENGTH));
+        hasBody = declaredLength > 0 || request.headers().contains(HttpHeaders.TRANSFER_ENCODING);
+    }
+
+    private static long declaredLength(@Nullable String written) {
+        if (written == null || !Parameters.isDigits(written)) {
+            return -1;
+        }
+        return written.length() > 18 ? Long.MAX_VALUE : Long.parseLong(written);
+    }
+
+    HttpServerRequest request() {
+        return request;
+    }
+
+    HttpServerResponse response() {
+        return response;
+    }
+
+    RequestTarget target() {
+        return target;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    HttpMethod method() {
+        return request.method();
+    }
+
+    boolean isHead() {
+        return request.method().equals(HttpMethod.HEAD);
+    }
+
+    @Nullable
+    String header(CharSequence name) {
+        return request.getHeader(name);
+    }
+
+    /** A header that may stand there only once; null if it doesn't. */
+    @Nullable
+    String onlyHeader(String name) {
+        var all = request.headers().getAll(name);
+        if (all.size() > 1) {
+            throw Problem.badRequest("header " + name + " is given " + all.size() + " times; allowed is once");
+        }
+        return all.isEmpty() ? null : all.get(0);
+    }
+
+    /** The answer carries CORS headers for that origin. */
+    void allowOrigin(String origin) {
+        corsOrigin = origin;
+    }
+
+    /** Whether the answer was given, or nobody is there to get it. */
+    boolean answered() {
+        return response.ended() || response.closed();
+    }
+
+    /** Whether nothing is under way any more. */
+    boolean done() {
+        return answered() && (!hasBody || request.isEnded() || response.closed());
+    }
+
+    /** Runs {@code then} if the client leaves before the answer has ended. */
+    void onAbandoned(Runnable then) {
+        abandoned = then;
+        response.closeHandler(v -> left());
+    }
+
+    private void left() {
+        Runnable then = abandoned;
+        abandoned = null;
+        if (then != null && !response.ended()) {
+            then.run();
+        }
+    }
+
+    // ---- answers
+
+    /** Puts the headers that every answer has. */
+    void head(int status, CharSequence contentType) {
+        response.setStatusCode(status);
+        var headers = response.headers();
+        headers.set(HttpHeaders.CONTENT_TYPE, contentType);
+        headers.set(HttpHeaders.CACHE_CONTROL, NO_STORE);
+        headers.set(NOSNIFF_NAME, NOSNIFF);
+        if (corsOrigin != null) {
+            headers.set("access-control-allow-origin", corsOrigin);
+            headers.set("access-control-expose-headers", EXPOSED);
+            headers.set(HttpHeaders.VARY, "Origin");
+        }
+    }
+
+    void json(int status, JsonOut json) {
+        answer(status, JSON, json.buffer());
+    }
+
+    void answer(int status, CharSequence contentType, Buffer content) {
+        if (answered()) {
+            return;
+        }
+        head(status, contentType);
+        end(content);
+    }
+
+    /**
+     * Begins an answer of unknown length.
+     *
+     * @return false if the client is gone
+     */
+    boolean beginStream(CharSequence contentType) {
+        if (answered()) {
+            return false;
+        }
+        head(200, contentType);
+        if (request.version() == HttpVersion.HTTP_1_0) {
+            edge.closeAfter(this);
+        }
+        response.setChunked(true);
+        paced();
+        return true;
+    }
+
+    /** Before the first piece of an answer that is written in pieces: bounds what waits for the client. */
+    void paced() {
+        closeIfMust();
+        response.setWriteQueueMaxSize(Math.min(edge.options().subscriberBufferBytes(), WAITING_BYTES_MAX));
+    }
+
+    /** Ends the answer to a HEAD request whose head is set. */
+    void endHead() {
+        closeIfMust();
+        response.end();
+    }
+
+    /** Ends the answer whose head is set. */
+    void end(Buffer content) {
+        if (isHead()) {
+            response.headers().set(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
+        }
+        closeIfMust();
+        if (isHead()) {
+            response.end();
+        } else {
+            response.end(content);
+        }
+    }
+
+    /** An answer without content. */
+    void empty(int status) {
+        if (answered()) {
+            return;
+        }
+        head(status, JSON);
+        response.headers().remove(HttpHeaders.CONTENT_TYPE);
+        closeIfMust();
+        response.end();
+    }
+
+    /** Answers with what went wrong. */
+    void refuse(Throwable failure) {
+        refuse(ProblemJson.of(failure));
+    }
+
+    void refuse(ProblemJson problem) {
+        if (answered()) {
+            return;
+        }
+        if (response.headWritten()) {
+            cut();
+            return;
+        }
+        head(problem.status(), PROBLEM);
+        if (problem.status() == 503) {
+            response.headers().set("retry-after", "1");
+        }
+        end(problem.body().buffer());
+    }
+
+    /** Ends an answer that has begun so that the client sees that it isn't whole. */
+    void cut() {
+        peer.close();
+    }
+
+    /** The connection is a WebSocket now. */
+    void upgraded() {
+        edge.forget(peer);
+    }
+
+    /** Answers and then closes the connection, whatever still comes on it. */
+    void refuseAndClose(ProblemJson problem) {
+        edge.closeAfter(this);
+        refuse(problem);
+    }
+
+    /** Hands the result on, and any failure, also one of {@code then}, to the client. */
+    <T> void on(Future<T> future, Consumer<T> then) {
+        future.onComplete(result -> {
+            if (result.succeeded()) {
+                guard(() -> then.accept(result.result()));
+            } else {
+                refuse(result.cause());
+            }
+        });
+    }
+
+    /** Runs a step of the route; what it throws is the answer. */
+    void guard(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | StackOverflowError e) {
+            refuse(e);
+        }
+    }
+
+    // ---- the request's body
+
+    /** The {@code Content-Length}; -1 if there is none. */
+    long declaredLength() {
+        return declaredLength;
+    }
+
+    boolean expectsContinue() {
+        return request.version() == HttpVersion.HTTP_1_1 && request.headers().contains(HttpHeaders.EXPECT);
+    }
+
+    /** Takes the whole body, at most {@code bytesMax}, and hands it on; too much, too slow or a broken one is answered here. */
+    void withBody(String limit, long bytesMax, Consumer<Buffer> then) {
+        if (!hasBody) {
+            then.accept(Buffer.buffer());
+            return;
+        }
+        body = new Body(this, edge.bodies(), limit, bytesMax, then);
+        body.collect();
+    }
+
+    /** Tells a client that waits for it to send its body. */
+    void sendContinue() {
+        if (expectsContinue() && !continueSent) {
+            continueSent = true;
+            response.writeContinue();
+        }
+    }
+
+    /** Whether what is left of the body would make the connection useless. */
+    private boolean mustClose() {
+        if (peer.closing()) {
+            return true;
+        }
+        if (!hasBody || request.isEnded()) {
+            return false;
+        }
+        boolean notSent = expectsContinue() && !continueSent;
+        return notSent || declaredLength < 0 || declaredLength > BODY_READ_AWAY_MAX;
+    }
+
+    private void closeIfMust() {
+        if (!mustClose()) {
+            return;
+        }
+        response.headers().set(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+        edge.closeAfter(this);
+        if (hasBody && !request.isEnded()) {
+            request.handler(null);
+            request.exceptionHandler(e -> {});
+            request.endHandler(v -> peer.close());
+        } else {
+            response.endHandler(v -> peer.close());
+        }
+    }
+
+    void tick(long nowNs) {
+        if (hasBody && !request.isEnded()) {
+            tickBody(nowNs);
+        } else {
+            tickAnswer(nowNs);
+        }
+    }
+
+    /** Cuts an answer that the client takes nothing of any more. */
+    private void tickAnswer(long nowNs) {
+        if (answered() || !response.headWritten() || !response.writeQueueFull()) {
+            fullSinceNs = 0;
+        } else if (fullSinceNs == 0) {
+            fullSinceNs = nowNs;
+        } else if (nowNs - fullSinceNs >= edge.options().timeouts().stallMs() * 1_000_000) {
+            cut();
+        }
+    }
+
+    private void tickBody(long nowNs) {
+        long came = request.bytesRead() / BODY_BYTES_A_SECOND * 1_000_000_000L;
+        if (nowNs - begunNs < edge.options().timeouts().bodyMs() * 1_000_000 + came) {
+            return;
+        }
+        if (answered()) {
+            peer.close();
+        } else {
+            refuseAndClose(ProblemJson.of(
+                    Refusal.REQUEST_TIMEOUT,
+                    "the body didn't arrive within " + edge.options().timeouts().bodyMs() + " ms; nothing was stored"));
+        }
+    }
+
+    /** Gives back what the body took, once its bytes aren't needed any more. */
+    void releaseBody() {
+        if (body != null) {
+            body.release();
+        }
+    }
+}

@@ -1,0 +1,298 @@
+package dev.tidemark.http;
+
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Problem;
+import dev.tidemark.ingest.Ingest;
+import dev.tidemark.read.Reads;
+import dev.tidemark.retention.FoldRequests;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import java.util.IdentityHashMap;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The HTTP edge: one verticle an event loop, all on the same port. It checks where a request comes from and goes to, watches deadlines,
+ * and hands requests to {@link Routes}. Whatever it holds belongs to its event loop.
+ */
+public final class HttpEdge extends VerticleBase {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpEdge.class);
+    private static final long TICK_MS = 100;
+    /** Pieces of a body as they come from the decoder. */
+    private static final int BODY_PIECE_BYTES = 64 << 10;
+
+    private static final RequestTarget NOWHERE = new RequestTarget("/", List.of(), null, null);
+    private static final String PREFLIGHT_METHODS = "GET, HEAD, PUT, POST, DELETE";
+    private static final String PREFLIGHT_HEADERS = "Content-Type, Content-Encoding, Accept, Authorization, Event-Time,"
+            + " Idempotency-Key, Producer-Id, Producer-Epoch, Producer-Seq, Last-Event-ID";
+
+    private final HttpOptions options;
+    private final Clock clock;
+    private final OriginCheck origins;
+    private final Body.Budget bodies;
+    private final FollowRoutes follow;
+    private final Routes routes;
+    private final IdentityHashMap<HttpConnection, Peer> peers = new IdentityHashMap<>();
+
+    private @Nullable HttpServer server;
+    private boolean stopping;
+
+    /**
+     * An edge for one event loop; the ports may be shared by several.
+     *
+     * @throws IllegalArgumentException naming an option that is wrong
+     */
+    public HttpEdge(Ingest ingest, Reads reads, FoldRequests folds, Health health, HttpOptions options, Clock clock) {
+        this.options = options;
+        this.clock = clock;
+        origins = new OriginCheck(options.host(), options.hosts(), options.allowedOrigins());
+        bodies = new Body.Budget(options.bodiesBytesMax());
+        follow = new FollowRoutes(reads, options, clock);
+        routes = new Routes(
+                new AppendRoute(ingest, options.limits()),
+                new TailRoute(reads, options.limits()),
+                new ReadRoute(reads, options.limits()),
+                new StreamRoutes(ingest, reads, folds),
+                new HealthRoutes(health),
+                follow);
+    }
+
+    HttpOptions options() {
+        return options;
+    }
+
+    Body.Budget bodies() {
+        return bodies;
+    }
+
+    /** The port it listens on, once started. */
+    public int port() {
+        return server == null ? 0 : server.actualPort();
+    }
+
+    @Override
+    public Future<?> start() {
+        HttpServer starting = vertx.createHttpServer(serverOptions());
+        server = starting;
+        starting.connectionHandler(this::connected);
+        starting.requestHandler(this::handle);
+        starting.invalidRequestHandler(this::handleInvalid);
+        starting.exceptionHandler(e -> LOG.debug("a connection failed before its first request", e));
+        vertx.setPeriodic(TICK_MS, id -> tick());
+        return starting.listen();
+    }
+
+    private HttpServerOptions serverOptions() {
+        return new HttpServerOptions()
+                .setHost(options.host())
+                // A negative port is a free one that all edges of this Vert.x share.
+                .setPort(options.port() == 0 ? -1 : options.port())
+                .setAcceptBacklog(1_024)
+                .setTcpKeepAlive(true)
+                .setTcpNoDelay(true)
+                .setStrictThreadMode(true)
+                .setHttp2ClearTextEnabled(false)
+                .setHandle100ContinueAutomatically(false)
+                .setDecompressionSupported(false)
+                .setCompressionSupported(false)
+                .setMaxInitialLineLength(options.requestLineBytesMax())
+                .setMaxHeaderSize(options.headerBytesMax())
+                .setMaxChunkSize(BODY_PIECE_BYTES)
+                .setWebSocketSubProtocols(List.of("tidemark.v1"))
+                .setPerMessageWebSocketCompressionSupported(false)
+                .setPerFrameWebSocketCompressionSupported(false)
+                .setMaxWebSocketFrameSize(options.clientMessageBytesMax())
+                .setMaxWebSocketMessageSize(options.clientMessageBytesMax())
+                .setWebSocketClosingTimeout((int) Math.max(1, options.timeouts().closeMs() / 1_000));
+    }
+
+    // ---- connections
+
+    private void connected(HttpConnection connection) {
+        if (peers.size() + follow.openSockets() >= options.connectionsMax()) {
+            connection.close();
+            return;
+        }
+        peers.put(connection, new Peer(connection, options.timeouts(), clock.monotonicNs()));
+        connection.closeHandler(v -> peers.remove(connection));
+        connection.exceptionHandler(e -> LOG.debug("a connection failed", e));
+    }
+
+    /** It isn't an HTTP connection any more. */
+    void forget(Peer peer) {
+        peers.remove(peer.connection());
+    }
+
+    /** Nothing that comes after this exchange on its connection is answered. */
+    void closeAfter(Exchange exchange) {
+        exchange.peer().closeSoon(clock.monotonicNs());
+    }
+
+    private void tick() {
+        long nowNs = clock.monotonicNs();
+        for (Peer peer : List.copyOf(peers.values())) {
+            peer.tick(nowNs);
+        }
+        follow.tick(nowNs);
+    }
+
+    // ---- requests
+
+    private void handle(HttpServerRequest request) {
+        Peer peer = peers.get(request.connection());
+        if (peer == null || peer.closing()) {
+            return;
+        }
+        RequestTarget target = NOWHERE;
+        Problem wrong = null;
+        try {
+            target = RequestTarget.parse(request.uri());
+        } catch (Problem e) {
+            wrong = e;
+        }
+        Exchange exchange = begin(peer, request, target);
+        if (wrong != null) {
+            exchange.refuse(wrong);
+        } else {
+            exchange.guard(() -> {
+                if (isAdmitted(exchange)) {
+                    routes.handle(exchange);
+                }
+            });
+        }
+    }
+
+    private Exchange begin(Peer peer, HttpServerRequest request, RequestTarget target) {
+        Exchange exchange = new Exchange(this, peer, request, target, clock.monotonicNs());
+        peer.begin(exchange);
+        return exchange;
+    }
+
+    /** What the decoder couldn't make a request of. Vert.x closes the connection after the answer. */
+    private void handleInvalid(HttpServerRequest request) {
+        Peer peer = peers.get(request.connection());
+        if (peer == null || peer.closing()) {
+            return;
+        }
+        Exchange exchange = begin(peer, request, NOWHERE);
+        Throwable cause = request.decoderResult().cause();
+        ProblemJson problem;
+        if (cause instanceof TooLongHttpLineException) {
+            problem = ProblemJson.of(
+                    Refusal.URL_TOO_LONG,
+                    "the request line is longer than " + options.requestLineBytesMax() + " bytes");
+        } else if (cause instanceof TooLongHttpHeaderException) {
+            problem = ProblemJson.of(
+                    Refusal.HEADERS_TOO_LARGE, "the headers are larger than " + options.headerBytesMax() + " bytes");
+        } else {
+            problem = ProblemJson.of(Refusal.MALFORMED, "this isn't a request of HTTP/1.1");
+        }
+        exchange.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+        exchange.refuse(problem);
+    }
+
+    /** Checks what every request must meet; what doesn't is answered, or thrown as a problem. */
+    private boolean isAdmitted(Exchange exchange) {
+        HttpServerRequest request = exchange.request();
+        String coding = request.getHeader(HttpHeaders.TRANSFER_ENCODING);
+        if (coding != null && !coding.trim().equalsIgnoreCase("chunked")) {
+            exchange.refuseAndClose(ProblemJson.of(Refusal.TRANSFER_CODING, "allowed is Transfer-Encoding: chunked"));
+            return false;
+        }
+        checkHostAndOrigin(exchange);
+        String expect = request.getHeader(HttpHeaders.EXPECT);
+        if (exchange.expectsContinue() && !"100-continue".equalsIgnoreCase(expect)) {
+            exchange.refuse(ProblemJson.of(Refusal.EXPECTATION_FAILED, "allowed is Expect: 100-continue"));
+            return false;
+        }
+        if (stopping) {
+            edgeIsStopping(exchange);
+            return false;
+        }
+        return !isPreflight(exchange);
+    }
+
+    private static void edgeIsStopping(Exchange exchange) {
+        exchange.refuseAndClose(
+                ProblemJson.of(Problem.unavailable(Problem.Stored.NO, "the server is stopping; nothing was stored")));
+    }
+
+    private void checkHostAndOrigin(Exchange exchange) {
+        HttpServerRequest request = exchange.request();
+        String host = exchange.onlyHeader("Host");
+        if (host == null && request.version() != HttpVersion.HTTP_1_0) {
+            throw Problem.badRequest("the Host header is missing");
+        }
+        if (host != null && !host.equals(exchange.peer().checkedHost())) {
+            origins.checkHost(host, localAddress(request));
+            exchange.peer().checkedHost(host);
+        }
+        String authority = exchange.target().authority();
+        if (authority != null) {
+            origins.checkHost(authority, localAddress(request));
+        }
+        String origin = exchange.onlyHeader("Origin");
+        if (origin != null && origins.checkOrigin(origin, host, request.isSSL() ? "https" : "http")) {
+            exchange.allowOrigin(origin);
+        }
+    }
+
+    private static String localAddress(HttpServerRequest request) {
+        String address =
+                request.localAddress() == null ? null : request.localAddress().hostAddress();
+        return address == null ? "" : address;
+    }
+
+    /** Answers a browser's question whether a page of an allowed origin may make a request. */
+    private static boolean isPreflight(Exchange exchange) {
+        boolean preflight = exchange.method().equals(HttpMethod.OPTIONS)
+                && exchange.header("origin") != null
+                && exchange.header("access-control-request-method") != null;
+        if (preflight) {
+            var headers = exchange.response().headers();
+            headers.set("access-control-allow-methods", PREFLIGHT_METHODS);
+            headers.set("access-control-allow-headers", PREFLIGHT_HEADERS);
+            headers.set("access-control-max-age", "600");
+            exchange.empty(204);
+        }
+        return preflight;
+    }
+
+    // ---- the end
+
+    /**
+     * Takes no new request, tells followers where to resume, waits for the answers under way, and closes: within the close timeout.
+     */
+    @Override
+    public Future<?> stop() {
+        stopping = true;
+        follow.stop();
+        Promise<Void> quiet = Promise.promise();
+        awaitQuiet(quiet, clock.monotonicNs() + options.timeouts().closeMs() * 1_000_000);
+        return quiet.future().eventually(() -> {
+            follow.kill();
+            return server == null ? Future.succeededFuture() : server.close();
+        });
+    }
+
+    private void awaitQuiet(Promise<Void> quiet, long untilNs) {
+        boolean busy = follow.openSockets() > 0 || peers.values().stream().anyMatch(Peer::busy);
+        if (!busy || clock.monotonicNs() - untilNs >= 0) {
+            quiet.complete();
+        } else {
+            vertx.setTimer(10, id -> awaitQuiet(quiet, untilNs));
+        }
+    }
+}

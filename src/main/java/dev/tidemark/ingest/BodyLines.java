@@ -1,0 +1,52 @@
+package dev.tidemark.ingest;
+
+/**
+ * Goes through the lines of a body that aren't blank. A line ends at LF, CRLF or the end of the body; its end is no part of it.
+ * Physical lines are counted, blank ones too.
+ */
+final class BodyLines {
+    private final byte[] body;
+    private int number;
+    private int next;
+    private int start;
+    private int end;
+
+    BodyLines(byte[] body) {
+        this.body = body;
+    }
+
+    /** Goes to the next line; false if there is none. */
+    boolean advance() {
+        while (next < body.length) {
+            number++;
+            start = next;
+            int lineFeed = start;
+            boolean blank = true;
+            while (lineFeed < body.length && body[lineFeed] != '\n') {
+                blank = blank && JsonScanner.isSpace(body[lineFeed]);
+                lineFeed++;
+            }
+            next = lineFeed + 1;
+            end = lineFeed > start && body[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
+            if (!blank) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Number of this line in the body, from 1. */
+    int number() {
+        return number;
+    }
+
+    /** Index of its first byte. */
+    int start() {
+        return start;
+    }
+
+    /** Index behind its last byte. */
+    int end() {
+        return end;
+    }
+}

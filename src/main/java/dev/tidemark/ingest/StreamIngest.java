@@ -1,0 +1,199 @@
+package dev.tidemark.ingest;
+
+import dev.tidemark.event.Cursor;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.EventId;
+import dev.tidemark.event.Limits;
+import dev.tidemark.event.NewEvent;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.Setting;
+import dev.tidemark.event.StreamName;
+import dev.tidemark.keeper.Appends;
+import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.Streams;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks and parses what comes in and hands it to the keepers. It holds no state of its own: any thread, any number of contexts.
+ *
+ * <p>A body that would hold an event loop for long (packed or large) is parsed on a worker; the others
+ * where they came. So two appends in flight may overtake each other here: who wants them stored in the order of one connection
+ * waits for the first before calling with the second, as {@code http} does.
+ */
+public final class StreamIngest implements Ingest {
+    /** Bodies up to this are parsed on the event loop: about a millisecond at most. */
+    static final int INLINE_BYTES_MAX = 256 << 10;
+    /** The same for envelopes, which cost some eight times as much a byte. */
+    static final int INLINE_ENVELOPE_BYTES_MAX = INLINE_BYTES_MAX / 8;
+    /** How long {@code ack=archived} waits. */
+    static final long ARCHIVED_WAIT_MS = 10_000;
+
+    static final String ACK_LIVE = "live";
+    static final String ACK_ARCHIVED = "archived";
+
+    /** Streams have one stripe each until writers can be told apart (producer id or key). */
+    private static final int ONLY_STRIPE = 0;
+
+    private final Streams streams;
+    private final Appends appends;
+    private final ArchivedAck archivedAck;
+    private final BodyParser parser;
+    private final int bodyBytesMax;
+    private final Workers workers;
+    private final Timers timers;
+
+    public StreamIngest(
+            Streams streams, Appends appends, ArchivedAck archivedAck, Limits limits, Workers workers, Timers timers) {
+        this.streams = streams;
+        this.appends = appends;
+        this.archivedAck = archivedAck;
+        this.parser = new BodyParser(limits);
+        this.bodyBytesMax = limits.bodyBytesMax();
+        this.workers = workers;
+        this.timers = timers;
+    }
+
+    @Override
+    public Future<AppendResult> append(AppendRequest request) {
+        try {
+            StreamName name = new StreamName(request.stream());
+            return parse(request)
+                    .compose(events -> findOrCreate(name).compose(stream -> store(stream, events, request)));
+        } catch (Problem e) {
+            return Future.failedFuture(storedNothing(e));
+        } catch (RuntimeException e) {
+            return Future.failedFuture(e);
+        }
+    }
+
+    /** Reads headers and body; the stream isn't touched, or made, before all of it is good. */
+    private Future<List<NewEvent>> parse(AppendRequest request) {
+        BodyFormat format = BodyFormat.of(request.contentType());
+        ContentCoding coding = ContentCoding.of(request.contentEncoding());
+        long time = claimedTime(request.eventTime());
+        Buffer body = request.body();
+        if (body.length() > bodyBytesMax) {
+            throw BodyParser.bodyTooLarge(bodyBytesMax, "the body");
+        }
+        int inlineMax = format.form() == BodyFormat.Form.ENVELOPES ? INLINE_ENVELOPE_BYTES_MAX : INLINE_BYTES_MAX;
+        if (coding == ContentCoding.IDENTITY && body.length() <= inlineMax) {
+            return Future.succeededFuture(parser.parse(format, body.getBytes(), time));
+        }
+        return workers.call(() -> {
+                    byte[] sent = body.getBytes();
+                    byte[] decoded = coding == ContentCoding.GZIP ? Gunzip.decode(sent, bodyBytesMax) : sent;
+                    return parser.parse(format, decoded, time);
+                })
+                .recover(e -> Future.failedFuture(e instanceof Problem problem ? storedNothing(problem) : e));
+    }
+
+    /** The claimed time of a request; envelopes with a time of their own keep that. */
+    private static long claimedTime(@Nullable String header) {
+        if (header == null) {
+            return Event.NO_TIME;
+        }
+        try {
+            return EventTime.parse(header);
+        } catch (Problem e) {
+            throw e.with("parameter", "Event-Time");
+        }
+    }
+
+    /** R19: an answer always says what was stored. */
+    private static Problem storedNothing(Problem problem) {
+        return problem.with("stored", Problem.Stored.NO.text());
+    }
+
+    private Future<LiveStream> findOrCreate(StreamName name) {
+        LiveStream stream = streams.find(name);
+        return stream == null ? streams.findOrCreate(name) : Future.succeededFuture(stream);
+    }
+
+    private Future<AppendResult> store(LiveStream stream, List<NewEvent> events, AppendRequest request) {
+        return appends.append(stream, ONLY_STRIPE, events).compose(appended -> {
+            List<Position> positions = appended.ids();
+            Position last = Collections.max(positions);
+            return request.archived()
+                    ? archived(stream, last)
+                            .map(done -> result(stream, positions, last, done ? ACK_ARCHIVED : ACK_LIVE, done))
+                    : Future.succeededFuture(result(stream, positions, last, ACK_LIVE, true));
+        });
+    }
+
+    private static AppendResult result(
+            LiveStream stream, List<Position> positions, Position last, String ack, boolean complete) {
+        List<EventId> ids = positions.stream().map(EventId::of).toList();
+        Cursor cursor = new Cursor(stream.id().generation(), last);
+        return new AppendResult(stream.name(), ids, cursor, false, ack, complete);
+    }
+
+    /**
+     * Whether the events are archived in time. They are in the live log in any case, so neither a timeout nor a failed fold may look
+     * like a failed append: the writer would send them again.
+     */
+    private Future<Boolean> archived(LiveStream stream, Position through) {
+        Promise<Boolean> outcome = Promise.promise();
+        Runnable cancel = timers.start(ARCHIVED_WAIT_MS, () -> outcome.tryComplete(false));
+        archivedAck.archived(stream, through).onComplete(archived -> {
+            cancel.run();
+            outcome.tryComplete(archived.succeeded());
+        });
+        return outcome.future();
+    }
+
+    @Override
+    public List<StreamInfo> streams(@Nullable String after, int limit) {
+        return streams.all().stream()
+                .filter(stream -> after == null || stream.name().value().compareTo(after) > 0)
+                .limit(limit)
+                .map(StreamIngest::info)
+                .toList();
+    }
+
+    @Override
+    public StreamInfo stream(StreamName name) {
+        LiveStream stream = streams.find(name);
+        if (stream == null) {
+            throw noSuchStream(name);
+        }
+        return info(stream);
+    }
+
+    @Override
+    public Future<Put> put(StreamName name, Map<String, @Nullable Object> settings) {
+        try {
+            Map<Setting, @Nullable Long> changes = SettingChanges.parse(settings);
+            LiveStream existing = streams.find(name);
+            if (existing != null) {
+                SettingChanges.check(existing.settings(), changes);
+            }
+            return streams.put(name, changes)
+                    .map(put -> new Put(info(put.stream()), put.created()))
+                    .recover(e ->
+                            Future.failedFuture(e instanceof IllegalArgumentException ? SettingChanges.refused(e) : e));
+        } catch (RuntimeException e) {
+            return Future.failedFuture(e);
+        }
+    }
+
+    @Override
+    public Future<Void> delete(StreamName name) {
+        return streams.delete(name)
+                .compose(deleted -> deleted ? Future.succeededFuture() : Future.failedFuture(noSuchStream(name)));
+    }
+
+    private static StreamInfo info(LiveStream stream) {
+        return new StreamInfo(stream.id(), stream.settings(), stream.createdMs());
+    }
+
+    private static Problem noSuchStream(StreamName name) {
+        return Problem.notFound("there is no stream '" + Problem.quote(name.value()) + "'");
+    }
+}

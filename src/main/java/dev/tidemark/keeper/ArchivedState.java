@@ -1,0 +1,17 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.Position;
+import io.vertx.core.Future;
+
+/** What a keeper needs to know of the archive when it opens a stripe; the fold knows it. */
+@FunctionalInterface
+public interface ArchivedState {
+    /** Recovers the stream's archive, if that hasn't been done, and says what it proves. Any thread. */
+    Future<Archived> recover(LiveStream stream, int stripe);
+
+    /**
+     * @param watermark W
+     * @param lastOrdinal highest ordinal of the stripe that the archive accounts for; 0 if there is none
+     */
+    record Archived(Position watermark, long lastOrdinal) {}
+}

@@ -1,0 +1,266 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.StripeId;
+import dev.tidemark.livelog.LiveLogException;
+import dev.tidemark.livelog.StripeAppender;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Owns the stripes that were placed on one event loop, and the connection that they share. Everything here runs on that loop;
+ * {@link KeeperVerticle} drives it, a test does so by hand.
+ */
+final class Keeper {
+    private static final Logger LOG = LoggerFactory.getLogger(Keeper.class);
+    private static final long BACKOFF_NS_MIN = 50_000_000;
+    private static final long BACKOFF_NS_MAX = 1_000_000_000;
+
+    private final Clock clock;
+    private final StripeAppender.Connector connector;
+    private final ArchivedState archivedState;
+    private final IdReservation reservation;
+    private final KeeperLimits limits;
+
+    private final Map<StripeId, StripeKeeper> stripes = new HashMap<>();
+    private final Map<StripeId, List<Promise<Void>>> openings = new HashMap<>();
+    /** Stripes that have something to do with time. */
+    private final Set<StripeKeeper> ticking = new LinkedHashSet<>();
+
+    private @Nullable StripeAppender appender;
+    private boolean connecting;
+    private boolean stopped;
+    private long connectAtNs;
+    private long backoffNs = BACKOFF_NS_MIN;
+    private long memoryBytes;
+    private volatile String trouble = "";
+
+    Keeper(
+            Clock clock,
+            StripeAppender.Connector connector,
+            ArchivedState archivedState,
+            IdReservation reservation,
+            KeeperLimits limits) {
+        this.clock = clock;
+        this.connector = connector;
+        this.archivedState = archivedState;
+        this.reservation = reservation;
+        this.limits = limits;
+    }
+
+    Clock clock() {
+        return clock;
+    }
+
+    ArchivedState archivedState() {
+        return archivedState;
+    }
+
+    IdReservation reservation() {
+        return reservation;
+    }
+
+    KeeperLimits limits() {
+        return limits;
+    }
+
+    @Nullable
+    StripeAppender appender() {
+        return appender;
+    }
+
+    /** What is in the way of the connection; empty if it stands. */
+    String trouble() {
+        return trouble;
+    }
+
+    boolean hasMemory() {
+        return memoryBytes < limits.memoryBytesMax();
+    }
+
+    long memoryBytes() {
+        return memoryBytes;
+    }
+
+    void memoryChanged(long bytes) {
+        memoryBytes += bytes;
+    }
+
+    LiveLogException asLiveLogException(Throwable cause) {
+        return cause instanceof LiveLogException known
+                ? known
+                : new LiveLogException(LiveLogException.Kind.UNKNOWN, String.valueOf(cause.getMessage()), cause);
+    }
+
+    // ---- connection ----
+
+    /** Makes the first connection attempt; completes when it is decided, and goes on trying if it failed. */
+    Future<Void> start() {
+        return connect();
+    }
+
+    private Future<Void> connect() {
+        connecting = true;
+        return connector.connect(this::connectionLost).transform(connected -> {
+            connecting = false;
+            if (connected.succeeded()) {
+                connected(connected.result());
+                return Future.succeededFuture();
+            }
+            trouble = String.valueOf(connected.cause().getMessage());
+            LOG.warn("no connection to the live log: {}", trouble);
+            connectAtNs = clock.monotonicNs() + backoffNs;
+            backoffNs = Math.min(BACKOFF_NS_MAX, backoffNs * 2);
+            return Future.failedFuture(connected.cause());
+        });
+    }
+
+    private void connected(StripeAppender connection) {
+        if (stopped) {
+            connection.close();
+            return;
+        }
+        appender = connection;
+        trouble = "";
+        backoffNs = BACKOFF_NS_MIN;
+        List.copyOf(stripes.values()).forEach(StripeKeeper::tryResume);
+    }
+
+    private void connectionLost() {
+        if (stopped) {
+            return;
+        }
+        LOG.warn("the connection to the live log is lost");
+        trouble = "the connection was lost";
+        appender = null;
+        connectAtNs = clock.monotonicNs();
+        for (StripeKeeper stripe : stripes.values()) {
+            stripe.disconnected();
+            ticking.add(stripe);
+        }
+    }
+
+    // ---- stripes ----
+
+    void append(KeeperStream stream, int index, PendingAppend append) {
+        StripeKeeper stripe = stripe(stream, index);
+        stripe.append(append);
+        watch(stripe);
+    }
+
+    /** Opens a stripe; completes when it is open. */
+    Future<Void> open(KeeperStream stream, int index) {
+        StripeKeeper stripe = stripe(stream, index);
+        return switch (stripe.state()) {
+            case COLD, OPENING -> {
+                Promise<Void> promise = Promise.promise();
+                openings.computeIfAbsent(stripe.stripe(), id -> new ArrayList<>())
+                        .add(promise);
+                stripe.open();
+                watch(stripe);
+                yield promise.future();
+            }
+            case CLOSED -> Future.failedFuture(stream.gone());
+            default -> Future.succeededFuture();
+        };
+    }
+
+    void opened(StripeKeeper stripe) {
+        List<Promise<Void>> waiting = openings.remove(stripe.stripe());
+        if (waiting != null) {
+            waiting.forEach(Promise::tryComplete);
+        }
+        watch(stripe);
+    }
+
+    void openFailed(StripeKeeper stripe, Throwable cause) {
+        List<Promise<Void>> waiting = openings.remove(stripe.stripe());
+        if (waiting != null) {
+            waiting.forEach(promise -> promise.tryFail(cause));
+        }
+    }
+
+    /** Seals what is acknowledged; the stripe must be open. */
+    Position seal(KeeperStream stream, int index) {
+        return stripe(stream, index).seal();
+    }
+
+    void folded(StripeId id, Position watermark, long lastOrdinal) {
+        StripeKeeper stripe = stripes.get(id);
+        if (stripe != null) {
+            stripe.folded(watermark, lastOrdinal);
+        }
+    }
+
+    void close(KeeperStream stream) {
+        for (int i = 0; i < stream.stripes(); i++) {
+            StripeKeeper stripe = stripes.remove(stream.stripe(i));
+            if (stripe != null) {
+                stripe.close(stream.gone());
+                ticking.remove(stripe);
+                openFailed(stripe, stream.gone());
+            }
+        }
+    }
+
+    private StripeKeeper stripe(KeeperStream stream, int index) {
+        StripeKeeper stripe =
+                stripes.computeIfAbsent(stream.stripe(index), id -> new StripeKeeper(stream, index, this));
+        if (stream.isDeleted() && stripe.state() != StripeKeeper.State.CLOSED) {
+            stripes.remove(stream.stripe(index));
+            stripe.close(stream.gone());
+        }
+        return stripe;
+    }
+
+    private void watch(StripeKeeper stripe) {
+        if (stripe.needsTick()) {
+            ticking.add(stripe);
+        }
+    }
+
+    // ---- time ----
+
+    /** Called every few milliseconds. */
+    void tick() {
+        if (stopped) {
+            return;
+        }
+        if (appender == null && !connecting && clock.monotonicNs() >= connectAtNs) {
+            connect().onComplete(decided -> {});
+        }
+        for (StripeKeeper stripe : List.copyOf(ticking)) {
+            stripe.tick();
+            if (!stripe.needsTick()) {
+                ticking.remove(stripe);
+            }
+        }
+        if (!hasMemory()) {
+            stripes.values().forEach(stripe -> stripe.release(0));
+        }
+    }
+
+    /** Ends the connection; what is in flight gets no answer from here. */
+    void stop() {
+        stopped = true;
+        if (appender != null) {
+            appender.close();
+            appender = null;
+        }
+    }
+
+    /** Appends that have no answer yet, for an orderly stop. */
+    boolean isQuiet() {
+        return stripes.values().stream().allMatch(StripeKeeper::isQuiet);
+    }
+}

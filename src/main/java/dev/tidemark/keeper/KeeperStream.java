@@ -1,0 +1,161 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.Setting;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StreamSettings;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
+
+/** A stream as its keepers publish it and everybody else sees it. */
+final class KeeperStream implements LiveStream {
+    private final StreamId id;
+    private final long createdMs;
+    private final boolean createdHere;
+    private final Function<KeeperStream, Future<Void>> opener;
+    private final CopyOnWriteArrayList<Runnable> followers = new CopyOnWriteArrayList<>();
+
+    /** Written by the keeper of the stripe, read by any thread. */
+    private final AtomicReferenceArray<TimelineSnapshot> snapshots;
+
+    private volatile List<OrdinalRange> voided = List.of();
+    private volatile boolean reachable;
+
+    /** Written by the owner of the streams' settings. */
+    private volatile StreamSettings settings;
+
+    /** What was chosen for this stream; the rest of the settings are defaults. */
+    private volatile Map<Setting, Long> chosen;
+
+    private volatile boolean deleted;
+
+    /**
+     * @param createdHere whether it was made since this process started
+     * @param opener opens its stripes on their keepers
+     */
+    KeeperStream(
+            StreamId id,
+            long createdMs,
+            boolean createdHere,
+            Map<Setting, Long> chosen,
+            StreamSettings settings,
+            Function<KeeperStream, Future<Void>> opener) {
+        this.id = id;
+        this.createdMs = createdMs;
+        this.createdHere = createdHere;
+        this.chosen = Map.copyOf(chosen);
+        this.settings = settings;
+        this.opener = opener;
+        this.snapshots = new AtomicReferenceArray<>(settings.stripes());
+        for (int i = 0; i < settings.stripes(); i++) {
+            snapshots.set(i, TimelineSnapshot.COLD);
+        }
+    }
+
+    @Override
+    public StreamId id() {
+        return id;
+    }
+
+    @Override
+    public StreamSettings settings() {
+        return settings;
+    }
+
+    Map<Setting, Long> chosen() {
+        return chosen;
+    }
+
+    void settings(Map<Setting, Long> changedChoice, StreamSettings changed) {
+        chosen = Map.copyOf(changedChoice);
+        settings = changed;
+    }
+
+    @Override
+    public long createdMs() {
+        return createdMs;
+    }
+
+    boolean createdHere() {
+        return createdHere;
+    }
+
+    @Override
+    public int stripes() {
+        return snapshots.length();
+    }
+
+    @Override
+    public TimelineSnapshot snapshot(int stripe) {
+        return snapshots.get(stripe);
+    }
+
+    @Override
+    public Future<Void> open() {
+        if (deleted) {
+            return Future.failedFuture(gone());
+        }
+        for (int i = 0; i < stripes(); i++) {
+            if (!snapshot(i).isOpen()) {
+                return opener.apply(this);
+            }
+        }
+        return Future.succeededFuture();
+    }
+
+    @Override
+    public boolean liveLogReachable() {
+        return reachable;
+    }
+
+    @Override
+    public boolean isDeleted() {
+        return deleted;
+    }
+
+    @Override
+    public List<OrdinalRange> voided(int stripe) {
+        return voided;
+    }
+
+    @Override
+    public Runnable follow(Runnable onAdvance) {
+        followers.add(onAdvance);
+        return () -> followers.remove(onAdvance);
+    }
+
+    // ---- called by its keeper ----
+
+    void publish(int stripe, TimelineSnapshot snapshot) {
+        snapshots.set(stripe, snapshot);
+        advanced();
+    }
+
+    void advanced() {
+        for (Runnable follower : followers) {
+            follower.run();
+        }
+    }
+
+    void voided(List<OrdinalRange> ranges) {
+        voided = List.copyOf(ranges);
+    }
+
+    void reachable(boolean now) {
+        reachable = now;
+    }
+
+    void deleted() {
+        deleted = true;
+        advanced();
+    }
+
+    Problem gone() {
+        return Problem.notFound("there is no stream '" + id.name() + "'");
+    }
+}

@@ -1,0 +1,63 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.Event;
+import dev.tidemark.event.NewEvent;
+import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Position;
+import io.vertx.core.Promise;
+import java.util.List;
+
+/** One request on its way through a keeper. Owned by the keeper. */
+final class PendingAppend {
+    final List<NewEvent> events;
+    final long bytes;
+    final long sinceNs;
+    private final Promise<Appends.Appended> promise;
+
+    /** With their ids, once minted for the present try; empty before. */
+    List<Event> minted = List.of();
+    /** Whether the connection broke before the answer came: only a look into Redis tells what became of it. */
+    boolean outcomeOpen;
+
+    private boolean answered;
+
+    PendingAppend(List<NewEvent> events, long sinceNs, Promise<Appends.Appended> promise) {
+        this.events = events;
+        this.sinceNs = sinceNs;
+        this.promise = promise;
+        long sum = 0;
+        for (NewEvent event : events) {
+            sum += event.payload().length;
+        }
+        this.bytes = sum;
+    }
+
+    boolean isAnswered() {
+        return answered;
+    }
+
+    /** The ids that its events have. */
+    void succeed() {
+        if (!answered) {
+            answered = true;
+            promise.tryComplete(
+                    new Appends.Appended(minted.stream().map(Event::id).toList()));
+        }
+    }
+
+    void fail(RuntimeException problem) {
+        if (!answered) {
+            answered = true;
+            promise.tryFail(problem);
+        }
+    }
+
+    Position firstId() {
+        return minted.get(0).id();
+    }
+
+    OrdinalRange ordinals() {
+        return new OrdinalRange(
+                minted.get(0).ordinal(), minted.get(minted.size() - 1).ordinal());
+    }
+}

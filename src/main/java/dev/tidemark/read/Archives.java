@@ -1,0 +1,13 @@
+package dev.tidemark.read;
+
+import dev.tidemark.archive.ArchiveReader;
+import dev.tidemark.keeper.LiveStream;
+
+/** The archives of the streams. Any thread. */
+public interface Archives {
+    /**
+     * The archive of a stream, cheap. Its figures are up to date once a stripe of the stream has been opened, or once
+     * {@link ArchiveReader#open} has been called.
+     */
+    ArchiveReader of(LiveStream stream);
+}

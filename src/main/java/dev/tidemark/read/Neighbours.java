@@ -1,0 +1,125 @@
+package dev.tidemark.read;
+
+import dev.tidemark.event.Chunk;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.Gap;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.livelog.LiveLogPage;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+
+/** Looks up what lies beside a position, where that isn't known from reading on. */
+final class Neighbours {
+    /** Ordinal of an event that can't be found. */
+    static final long NONE = -1;
+
+    private final StreamSource source;
+
+    Neighbours(StreamSource source) {
+        this.source = source;
+    }
+
+    /**
+     * Ordinal of the newest event at or below {@code position}; 0 below the first of a stream; {@link #NONE} if it can't be found. Fails
+     * if the live log is needed and away.
+     */
+    Future<Long> ordinalAt(TimelineSnapshot snapshot, Position position) {
+        if (position.compareTo(snapshot.tail()) >= 0) {
+            return Future.succeededFuture(snapshot.lastOrdinal());
+        }
+        if (position.equals(Position.ZERO)) {
+            return Future.succeededFuture(source.watermark().equals(Position.ZERO) ? 0 : NONE);
+        }
+        List<Slice> before = snapshot.before(position.next(), Position.ZERO, 1, Long.MAX_VALUE);
+        if (!before.isEmpty()) {
+            return Future.succeededFuture(Neighbour.firstOf(before).ordinal());
+        }
+        Position watermark = source.watermark();
+        if (!position.isAfter(watermark)) {
+            return archivedOrdinalAt(position);
+        }
+        if (snapshot.covers(watermark)) {
+            return belowTheLiveLog(position);
+        }
+        return source.liveReverse(position.next(), watermark.next(), 1)
+                .compose(live -> live.events().isEmpty()
+                        ? belowTheLiveLog(position)
+                        : Future.succeededFuture(live.events().get(0).ordinal()));
+    }
+
+    private Future<Long> belowTheLiveLog(Position position) {
+        Position watermark = source.watermark();
+        return watermark.equals(Position.ZERO)
+                ? Future.succeededFuture(0L)
+                : archivedOrdinalAt(Position.min(position, watermark));
+    }
+
+    private Future<Long> archivedOrdinalAt(Position position) {
+        return source.archivedReverse(position.next(), Position.ZERO, 1, 1)
+                .map(page -> page.events().count() == 0
+                        ? NONE
+                        : page.events().ordinal(page.events().count() - 1));
+    }
+
+    /**
+     * What comes next above a position at or above W. Empty if W has passed the position meanwhile: then the archive has to be asked.
+     * Fails if the live log is away.
+     */
+    Future<Optional<Neighbour>> above(TimelineSnapshot snapshot, Position position) {
+        if (position.compareTo(snapshot.tail()) >= 0) {
+            return Future.succeededFuture(Optional.of(Neighbour.behind(snapshot)));
+        }
+        if (snapshot.covers(position)) {
+            return Future.succeededFuture(Optional.of(inMemory(snapshot, position)));
+        }
+        Position watermark = source.watermark();
+        if (watermark.isAfter(position)) {
+            return Future.succeededFuture(Optional.empty());
+        }
+        return source.live(position, snapshot.floor(), 1).map(live -> {
+            if (source.watermarkAgain(watermark).isAfter(position)) {
+                return Optional.empty();
+            }
+            return Optional.of(firstAbove(live, position).orElseGet(() -> inMemory(snapshot, snapshot.floor())));
+        });
+    }
+
+    private static Optional<Neighbour> firstAbove(LiveLogPage live, Position position) {
+        for (Event event : live.events()) {
+            if (event.id().isAfter(position)) {
+                return Optional.of(Neighbour.of(event));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** What comes next above a position, as far as memory holds it. */
+    static Neighbour inMemory(TimelineSnapshot snapshot, Position position) {
+        List<Slice> after = snapshot.after(position, 1, Long.MAX_VALUE);
+        return after.isEmpty() ? Neighbour.behind(snapshot) : Neighbour.firstOf(after);
+    }
+
+    /**
+     * What retention has removed above {@code after}, as far as the ordinals tell: nothing, if the earliest event is the stream's first
+     * one or follows the reader's last one.
+     *
+     * @param last ordinal of the reader's last event; negative if it isn't known
+     * @param through the reader's bound
+     */
+    Future<Optional<Gap>> removed(Position after, long last, Position through) {
+        return source.archived(after, source.watermark(), 1, 1).map(page -> {
+            Chunk events = page.events();
+            if (events.count() == 0) {
+                return Optional.empty();
+            }
+            Position to = Position.min(Positions.below(events.first()), through);
+            boolean missing = !Neighbour.follows(Math.max(0, last), events, 0);
+            return missing && to.isAfter(after)
+                    ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
+                    : Optional.empty();
+        });
+    }
+}

@@ -1,0 +1,76 @@
+package dev.tidemark.read;
+
+import dev.tidemark.archive.ArchiveReader;
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.EventId;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.TimelineSnapshot;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Computes seams from what is known here, without I/O. Stateless but for its ports; any thread. */
+final class SeamRead {
+    private final Folding folding;
+    private final Clock clock;
+
+    SeamRead(Folding folding, Clock clock) {
+        this.folding = folding;
+        this.clock = clock;
+    }
+
+    Seam of(StreamSource source) {
+        TimelineSnapshot snapshot = source.snapshot();
+        ArchiveReader archive = source.archive();
+        Position watermark = archive.watermark();
+        Folding.Figures figures = folding.of(source.stream());
+        Folding.LiveLogFigures live = figures.liveLog();
+        Position first = first(snapshot, live, watermark);
+        return new Seam(
+                earliest(archive, first),
+                watermark,
+                first,
+                snapshot.isOpen() ? snapshot.frontier() : watermark,
+                Position.max(snapshot.tail(), watermark),
+                live == null
+                        ? snapshot.count()
+                        : live.events() + Math.max(0, snapshot.lastOrdinal() - live.lastOrdinal()),
+                archive.events(),
+                live == null ? 0 : live.bytes(),
+                archive.bytes(),
+                lagMs(snapshot, watermark),
+                figures.lastFold(),
+                figures.overRetained(),
+                source.stream().id().generation());
+    }
+
+    static Position earliest(StreamSource source) {
+        return earliest(source.archive(), first(source.snapshot(), null, Position.ZERO));
+    }
+
+    private static Position earliest(ArchiveReader archive, Position firstLive) {
+        Position archived = archive.earliest();
+        return archived.equals(Position.ZERO) ? firstLive : archived;
+    }
+
+    private static Position first(
+            TimelineSnapshot snapshot, Folding.@Nullable LiveLogFigures live, Position watermark) {
+        if (live != null && !live.first().equals(Position.ZERO)) {
+            return live.first();
+        }
+        List<Slice> first = snapshot.after(live == null ? Position.ZERO : watermark, 1, 1);
+        return first.isEmpty() ? Position.ZERO : first.get(0).first();
+    }
+
+    /** Age of the oldest event above W by the stream clock; as old as W at most, if that event isn't in memory. */
+    private long lagMs(TimelineSnapshot snapshot, Position watermark) {
+        if (!snapshot.isOpen() || !snapshot.tail().isAfter(watermark)) {
+            return 0;
+        }
+        List<Slice> unfolded = snapshot.after(watermark, 1, 1);
+        long oldestMs = snapshot.covers(watermark) && !unfolded.isEmpty()
+                ? unfolded.get(0).first().ms()
+                : Math.max(watermark.ms(), EventId.EPOCH_MS);
+        return Math.max(0, Math.max(clock.wallMs(), snapshot.tail().ms()) - oldestMs);
+    }
+}

@@ -1,0 +1,109 @@
+package dev.tidemark.read;
+
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.EventId;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.StreamName;
+import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.Streams;
+import dev.tidemark.livelog.LiveLogReader;
+import io.vertx.core.Future;
+import java.util.function.Function;
+
+/** The reads of this process's streams. */
+public final class StreamReads implements Reads {
+    private final Ports ports;
+    private final ReadPace pace;
+    private final SeamRead seams;
+    private final StreamFeeds feeds;
+
+    /**
+     * What reading needs.
+     *
+     * @param streams the streams there are
+     * @param archives their archives
+     * @param liveLog reads Redis
+     * @param workers where archives are read
+     * @param loops where subscriptions live
+     * @param folding what seams show of folds and live logs
+     * @param clock of the process
+     */
+    public record Ports(
+            Streams streams,
+            Archives archives,
+            LiveLogReader liveLog,
+            Workers workers,
+            EventLoop.Current loops,
+            Folding folding,
+            Clock clock) {}
+
+    public StreamReads(Ports ports) {
+        this(ports, ReadPace.DEFAULT);
+    }
+
+    public StreamReads(Ports ports, ReadPace pace) {
+        this.ports = ports;
+        this.pace = pace;
+        seams = new SeamRead(ports.folding(), ports.clock());
+        feeds = new StreamFeeds(ports.clock(), pace);
+    }
+
+    @Override
+    public Future<TailAnswer> tail(StreamName name, int n, View view, long bytesMax) {
+        return with(name, source -> TailRead.read(source, n, view, bytesMax));
+    }
+
+    @Override
+    public Future<Scan> scan(StreamName name, ReadRequest request) {
+        return with(name, source -> StreamScan.start(source, pace, request));
+    }
+
+    @Override
+    public Future<Event> event(StreamName name, EventId id) {
+        return with(name, source -> EventRead.read(source, id));
+    }
+
+    @Override
+    public Future<Seam> seam(StreamName name) {
+        return with(name, source -> source.open().map(opened -> seams.of(source)));
+    }
+
+    @Override
+    public Subscription subscribe(StreamName name, SubscribeRequest request, Subscriber subscriber) {
+        EventLoop loop = ports.loops().loop();
+        LiveStream stream = ports.streams().find(name);
+        if (stream == null || stream.isDeleted()) {
+            UnknownStream unknown = new UnknownStream();
+            loop.post(() -> unknown.start(subscriber, notFound(name)));
+            return unknown;
+        }
+        StreamSubscription subscription =
+                new StreamSubscription(source(stream), request, subscriber, seams, pace, feeds, loop);
+        loop.post(subscription::start);
+        return subscription;
+    }
+
+    /** Subscriptions under way. Any thread. */
+    public long subscriptions() {
+        return feeds.subscriptions();
+    }
+
+    /** The server stops: every subscriber is closed with the cursor to resume from. Any thread. */
+    public void stop() {
+        feeds.stop();
+    }
+
+    private <T> Future<T> with(StreamName name, Function<StreamSource, Future<T>> read) {
+        LiveStream stream = ports.streams().find(name);
+        return stream == null || stream.isDeleted() ? Future.failedFuture(notFound(name)) : read.apply(source(stream));
+    }
+
+    private StreamSource source(LiveStream stream) {
+        return new StreamSource(stream, ports.archives().of(stream), ports.liveLog(), ports.workers());
+    }
+
+    private static Problem notFound(StreamName name) {
+        return Problem.notFound("no stream '" + name + "'");
+    }
+}

@@ -1,0 +1,61 @@
+package dev.tidemark.retention;
+
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Position;
+import dev.tidemark.fold.FoldStatus;
+import dev.tidemark.fold.TrimBounds;
+import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.TimelineSnapshot;
+
+/** Decides, for one stream at one moment, whether it is time to fold. Pure. */
+final class RetentionBeat {
+    /** Sealed bytes that are folded at once. */
+    private static final long SEALED_BYTES = 1 << 20;
+
+    private final TrimBounds bounds;
+    private final Clock clock;
+    private final long foldLagMsMax;
+
+    /** @param foldLagMsMax age at which a sealed event is folded ({@code fold_max_lag}) */
+    RetentionBeat(TrimBounds bounds, Clock clock, long foldLagMsMax) {
+        this.bounds = bounds;
+        this.clock = clock;
+        this.foldLagMsMax = foldLagMsMax;
+    }
+
+    boolean isDue(LiveStream stream, FoldStatus status) {
+        TimelineSnapshot memory = stream.snapshot(0);
+        if (!memory.isOpen() || stream.isDeleted()) {
+            return false;
+        }
+        return foldIsDue(stream, memory, status) || trimIsDue(stream, memory, status);
+    }
+
+    private boolean foldIsDue(LiveStream stream, TimelineSnapshot memory, FoldStatus status) {
+        Position watermark = status.watermark();
+        if (memory.floor().isAfter(watermark) && memory.tail().isAfter(watermark)) {
+            // Something unfolded isn't in memory: left by a dead process, or pushed out.
+            return true;
+        }
+        long oldestMs = memory.oldestSealedMsAfter(watermark);
+        if (oldestMs == Long.MAX_VALUE) {
+            return false;
+        }
+        long gone = memory.lastOrdinal()
+                - bounds.of(stream.settings(), clock.wallMs()).keepEvents();
+        return clock.wallMs() - oldestMs >= foldLagMsMax
+                || gone > status.archivedOrdinal()
+                || memory.sealedBytesAfter(watermark) >= SEALED_BYTES;
+    }
+
+    private boolean trimIsDue(LiveStream stream, TimelineSnapshot memory, FoldStatus status) {
+        TrimBounds.Bounds wanted = bounds.of(stream.settings(), clock.wallMs());
+        long gone = Math.min(memory.lastOrdinal() - wanted.keepEvents(), status.archivedOrdinal());
+        boolean tooMany = gone > status.liveFloorOrdinal();
+        Position firstLive = status.firstLive();
+        boolean tooOld = !firstLive.equals(Position.ZERO)
+                && firstLive.isBefore(wanted.keepFrom())
+                && firstLive.compareTo(status.watermark()) <= 0;
+        return tooMany || tooOld;
+    }
+}

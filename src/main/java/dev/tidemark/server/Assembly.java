@@ -1,0 +1,431 @@
+package dev.tidemark.server;
+
+import dev.tidemark.archive.Archive;
+import dev.tidemark.archive.DataDirectory;
+import dev.tidemark.archive.ReservationFile;
+import dev.tidemark.archive.StreamRecord;
+import dev.tidemark.archive.StreamRecords;
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Position;
+import dev.tidemark.fold.ArchiveStreamStore;
+import dev.tidemark.fold.FoldPorts;
+import dev.tidemark.fold.FoldVerticle;
+import dev.tidemark.http.HttpEdge;
+import dev.tidemark.http.HttpOptions;
+import dev.tidemark.ingest.StreamIngest;
+import dev.tidemark.ingest.Timers;
+import dev.tidemark.keeper.CallerContext;
+import dev.tidemark.keeper.IdReservation;
+import dev.tidemark.keeper.KeeperGroup;
+import dev.tidemark.keeper.KeeperLimits;
+import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.StreamDirectory;
+import dev.tidemark.read.StreamReads;
+import dev.tidemark.read.VertxLoops;
+import dev.tidemark.retention.RetentionVerticle;
+import dev.tidemark.retention.Windows;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.ThreadingModel;
+import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Builds the server from its parts, in order, and takes it apart in the reverse order. */
+final class Assembly {
+    private static final Logger LOG = LoggerFactory.getLogger(Assembly.class);
+    private static final long LOCK_RETRY_MS = 500;
+    private static final long DISK_LOOK_MS = 5_000;
+    private static final int READ_WORKERS = 8;
+
+    private final Vertx vertx;
+    private final Configuration configuration;
+    private final Clock clock;
+    private final CallerContext callers;
+    private final List<HttpEdge> edges = new ArrayList<>();
+    /** What runs behind the edge, in the order of its start. */
+    private final Deque<String> deployed = new ConcurrentLinkedDeque<>();
+
+    private final AtomicReference<FoldVerticle> foldOnceBuilt = new AtomicReference<>();
+
+    private @Nullable DataDirectory data;
+    private @Nullable LiveLogParts live;
+    private @Nullable Archive archive;
+    private @Nullable IdReservation reservation;
+    private @Nullable KeeperGroup keepers;
+    private @Nullable StreamDirectory streams;
+    private @Nullable StreamReads reads;
+    private volatile boolean stopping;
+    private @Nullable Future<Void> stop;
+
+    Assembly(Vertx vertx, Configuration configuration, Clock clock) {
+        this.vertx = vertx;
+        this.configuration = configuration;
+        this.clock = clock;
+        this.callers = CallerContext.of(vertx);
+    }
+
+    int port() {
+        return edges.isEmpty() ? 0 : edges.get(0).port();
+    }
+
+    String url() {
+        return "http://" + configuration.http().host() + ":" + port();
+    }
+
+    // ---- start ----
+
+    /** Starts everything; completes when the server is ready. */
+    Future<Void> start() {
+        return lockData()
+                .compose(locked -> LiveLogParts.open(vertx, configuration, locked, clock)
+                        .compose(parts -> {
+                            live = parts;
+                            return vertx.executeBlocking(() -> prepare(locked, parts));
+                        }))
+                .compose(this::deploy);
+    }
+
+    private Future<DataDirectory> lockData() {
+        return vertx.executeBlocking(() -> DataDirectory.open(configuration.data()))
+                .map(locked -> {
+                    data = locked;
+                    return locked;
+                })
+                .recover(refusal -> {
+                    boolean wait = configuration.start().standby()
+                            && !stopping
+                            && refusal instanceof DataDirectory.Refused refused
+                            && refused.locked();
+                    if (!wait) {
+                        return Future.failedFuture(refusal);
+                    }
+                    LOG.info("standing by: {}", refusal.getMessage());
+                    return vertx.timer(LOCK_RETRY_MS).compose(later -> lockData());
+                });
+    }
+
+    /** What the disk says, before anything runs. */
+    private record Found(StreamRecords records, StreamRecords.Listing listing, ReservationFile reservation) {}
+
+    private Found prepare(DataDirectory locked, LiveLogParts parts) {
+        Archive.checkLimits(configuration.limits());
+        archive = new Archive(locked.archive(), configuration.limits());
+        StreamRecords records = new StreamRecords(locked.archive());
+        StreamRecords.Listing listing = records.list();
+        listing.bad().forEach(bad -> LOG.error("{} is left alone: {}", bad.folder(), bad.reason()));
+        ReservationFile file = locked.reservation();
+        ReservationFile.Reservation before = file.read();
+        long startMs = before == null ? 0 : before.highMs();
+        boolean clean = before == null || before.clean();
+        IdReservation ids = new IdReservation(
+                high -> callers.here(vertx.executeBlocking(() -> {
+                    file.write(new ReservationFile.Reservation(
+                            high, false, parts.facts().runId(), Position.ZERO));
+                    return null;
+                })),
+                clock,
+                startMs,
+                clean);
+        ids.ensure(clock.wallMs());
+        reservation = ids;
+        return new Found(records, listing, file);
+    }
+
+    private Future<Void> deploy(Found found) {
+        LiveLogParts parts = Objects.requireNonNull(live);
+        KeeperLimits limits = KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes() / configuration.keepers());
+        KeeperGroup group = new KeeperGroup(
+                vertx,
+                clock,
+                configuration.keepers(),
+                parts.liveLog(),
+                (stream, stripe) -> fold().recover(stream, stripe),
+                Objects.requireNonNull(reservation),
+                limits);
+        keepers = group;
+        AtomicReference<ArchiveStreamStore> store = new AtomicReference<>();
+        Windows windows = new Windows();
+        FoldVerticle fold = FoldVerticle.over(
+                new FoldPorts(
+                        group,
+                        parts.liveLog(),
+                        parts.liveLog(),
+                        stream -> Objects.requireNonNull(store.get()).archive(stream),
+                        windows,
+                        clock),
+                callers);
+        foldOnceBuilt.set(fold);
+        ArchiveStreamStore streamStore =
+                new ArchiveStreamStore(Objects.requireNonNull(archive), found.records(), parts.liveLog(), fold);
+        store.set(streamStore);
+        StreamDirectory directory = new StreamDirectory(
+                group,
+                streamStore,
+                configuration.streamDefaults(),
+                configuration.autoCreate(),
+                clock,
+                new SecureRandom(),
+                callers);
+        streams = directory;
+        for (StreamRecord record : found.listing().streams()) {
+            streamStore.found(record);
+            directory.found(record.id(), record.settings(), record.createdMs());
+        }
+        RetentionVerticle retention =
+                new RetentionVerticle(directory, fold, windows, clock, configuration.foldMaxLagMs());
+        DeploymentOptions oneWorker = new DeploymentOptions()
+                .setThreadingModel(ThreadingModel.WORKER)
+                .setWorkerPoolName("tidemark-fold")
+                .setWorkerPoolSize(1);
+        return vertx.deployVerticle(fold, oneWorker)
+                .onSuccess(deployed::addFirst)
+                .compose(running -> group.start())
+                .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
+                .onSuccess(deployed::addFirst)
+                .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
+                .map(running -> {
+                    openInBackground(directory);
+                    finishInBackground(streamStore, found.listing().unfinished());
+                    return null;
+                });
+    }
+
+    private FoldVerticle fold() {
+        return Objects.requireNonNull(foldOnceBuilt.get(), "the fold is built before the keepers start");
+    }
+
+    private Future<Void> deployEdges(
+            StreamDirectory directory,
+            KeeperGroup group,
+            FoldVerticle fold,
+            RetentionVerticle retention,
+            ArchiveStreamStore store) {
+        LiveLogParts parts = Objects.requireNonNull(live);
+        WorkerExecutor readers = vertx.createSharedWorkerExecutor("tidemark-read", READ_WORKERS);
+        StreamReads reader = new StreamReads(new StreamReads.Ports(
+                directory,
+                stream -> store.archive(stream.id()),
+                parts.liveLog(),
+                dev.tidemark.read.Workers.of(readers),
+                new VertxLoops(vertx),
+                new FoldFigures(fold),
+                clock));
+        reads = reader;
+        StreamIngest ingest = new StreamIngest(
+                directory,
+                group,
+                new FoldAck(fold),
+                configuration.limits(),
+                dev.tidemark.ingest.Workers.of(vertx),
+                Timers.of(vertx));
+        HealthChecks health = new HealthChecks(
+                group,
+                fold,
+                directory,
+                Objects.requireNonNull(data).path(),
+                parts.facts().warnings(),
+                () -> stopping,
+                clock);
+        vertx.setPeriodic(
+                DISK_LOOK_MS,
+                timer -> vertx.executeBlocking(() -> {
+                            health.lookAtDisk();
+                            return null;
+                        })
+                        .onFailure(failure -> LOG.warn("the disk can't be looked at", failure)));
+        HttpOptions options = httpOptions();
+        List<Future<String>> deployments = new ArrayList<>();
+        for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+            HttpEdge edge = new HttpEdge(ingest, reader, retention, health, options, clock);
+            edges.add(edge);
+            deployments.add(vertx.deployVerticle(edge, new DeploymentOptions()));
+        }
+        return Future.all(deployments).mapEmpty();
+    }
+
+    private HttpOptions httpOptions() {
+        HttpOptions built = HttpOptions.DEFAULT;
+        Configuration.Http http = configuration.http();
+        HttpOptions.Timeouts timeouts = built.timeouts();
+        return new HttpOptions(
+                http.host(),
+                http.port(),
+                http.hosts(),
+                http.allowedOrigins(),
+                configuration.limits(),
+                built.requestLineBytesMax(),
+                http.headerBytesMax(),
+                Math.max(built.bodiesBytesMax(), configuration.limits().bodyBytesMax()),
+                built.connectionsMax(),
+                configuration.subscriberBufferBytes(),
+                built.clientMessageBytesMax(),
+                new HttpOptions.Timeouts(
+                        http.idleTimeoutMs(),
+                        http.bodyTimeoutMs(),
+                        timeouts.lingerMs(),
+                        timeouts.heartbeatMs(),
+                        timeouts.pingMs(),
+                        timeouts.pongMs(),
+                        timeouts.closeMs()));
+    }
+
+    /** What dead processes left in Redis is picked up: one stream after the other, so that nothing else waits for it. */
+    private void openInBackground(StreamDirectory directory) {
+        openNext(new ArrayDeque<>(directory.all()));
+    }
+
+    private void openNext(Deque<LiveStream> left) {
+        LiveStream next = left.poll();
+        if (next != null && !stopping) {
+            next.open().onComplete(opened -> openNext(left));
+        }
+    }
+
+    private static void finishInBackground(ArchiveStreamStore store, List<StreamRecord> unfinished) {
+        for (StreamRecord record : unfinished) {
+            store.finish(record)
+                    .onFailure(failure ->
+                            LOG.error("the removal of {} isn't finished: {}", record.id(), failure.getMessage()));
+        }
+    }
+
+    // ---- stop ----
+
+    /** Stops everything in order; the same future however often it is called. */
+    synchronized Future<Void> stop() {
+        Future<Void> underWay = stop;
+        if (underWay == null) {
+            stopping = true;
+            underWay = stopEdges()
+                    .compose(stopped -> drain())
+                    .compose(drained -> foldWhatIsLeft())
+                    .transform(folded -> undeploy().transform(ended -> closeFiles(folded.succeeded())))
+                    .transform(closed -> closeLiveLog())
+                    .transform(closed -> unlock());
+            stop = underWay;
+        }
+        return underWay;
+    }
+
+    private Future<Void> stopEdges() {
+        StreamReads reader = reads;
+        if (reader != null) {
+            reader.stop();
+        }
+        List<Future<Void>> ended = edges.stream()
+                .map(HttpEdge::deploymentID)
+                .map(id -> id == null ? Future.<Void>succeededFuture() : vertx.undeploy(id))
+                .toList();
+        return ended.isEmpty()
+                ? Future.succeededFuture()
+                : Future.join(ended).transform(any -> Future.succeededFuture());
+    }
+
+    /** Waits for the answers to appends under way. */
+    private Future<Void> drain() {
+        KeeperGroup group = keepers;
+        if (group == null) {
+            return Future.succeededFuture();
+        }
+        return drain(group, clock.monotonicNs() + 2_000_000_000L);
+    }
+
+    private Future<Void> drain(KeeperGroup group, long untilNs) {
+        return group.isQuiet().compose(quiet -> {
+            if (quiet || clock.monotonicNs() > untilNs) {
+                return Future.succeededFuture();
+            }
+            return vertx.timer(20).compose(later -> drain(group, untilNs));
+        });
+    }
+
+    private Future<Void> foldWhatIsLeft() {
+        StreamDirectory directory = streams;
+        FoldVerticle fold = foldOnceBuilt.get();
+        if (directory == null || fold == null || keepers == null) {
+            return Future.succeededFuture();
+        }
+        List<Future<?>> folds = new ArrayList<>();
+        for (LiveStream stream : directory.view()) {
+            boolean unfolded =
+                    stream.snapshot(0).tail().isAfter(fold.status(stream).watermark());
+            if (stream.snapshot(0).isOpen() && unfolded && stream.liveLogReachable()) {
+                folds.add(fold.foldAll(stream)
+                        .onFailure(failure -> LOG.warn(
+                                "stream {} is only in Redis above its watermark: {}",
+                                stream.name(),
+                                failure.getMessage())));
+            }
+        }
+        if (folds.isEmpty()) {
+            return Future.succeededFuture();
+        }
+        Future<Void> late = vertx.timer(configuration.shutdownTimeoutMs()).compose(passed -> {
+            LOG.warn("shutdown_timeout is over: what isn't folded is still in Redis");
+            return Future.succeededFuture();
+        });
+        return Future.any(Future.join(folds).transform(any -> Future.succeededFuture()), late)
+                .mapEmpty();
+    }
+
+    /** Ends the verticles behind the edge: retention, keepers, fold. */
+    private Future<Void> undeploy() {
+        String next = deployed.poll();
+        if (next == null) {
+            KeeperGroup group = keepers;
+            return group == null ? Future.succeededFuture() : group.stop();
+        }
+        return vertx.undeploy(next).transform(ended -> undeploy());
+    }
+
+    private Future<Void> closeFiles(boolean inOrder) {
+        Archive open = archive;
+        DataDirectory locked = data;
+        IdReservation ids = reservation;
+        return vertx.executeBlocking(() -> {
+            if (open != null) {
+                open.close();
+            }
+            if (locked != null && ids != null && inOrder && edgesStarted()) {
+                long highMs = Math.max(ids.startMs(), ids.usedMs() + 1);
+                locked.reservation()
+                        .write(new ReservationFile.Reservation(
+                                highMs,
+                                true,
+                                Objects.requireNonNull(live).facts().runId(),
+                                Position.ZERO));
+            }
+            return null;
+        });
+    }
+
+    private boolean edgesStarted() {
+        return port() > 0;
+    }
+
+    private Future<Void> closeLiveLog() {
+        LiveLogParts parts = live;
+        return parts == null ? Future.succeededFuture() : parts.close();
+    }
+
+    private Future<Void> unlock() {
+        DataDirectory locked = data;
+        return vertx.executeBlocking(() -> {
+            if (locked != null) {
+                locked.close();
+            }
+            return null;
+        });
+    }
+}

@@ -1,0 +1,178 @@
+package dev.tidemark.cli;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.ServerWebSocket;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A server on a free port of loopback that answers as a test says. */
+final class FakeServer implements AutoCloseable {
+    /** What came in. */
+    record Request(
+            String method,
+            String uri,
+            @Nullable String contentType,
+            @Nullable String token,
+            String body) {
+        List<String> lines() {
+            return body.lines().toList();
+        }
+    }
+
+    /**
+     * What goes out.
+     *
+     * @param cut end the connection in the middle of the body
+     */
+    record Answer(int status, String contentType, String body, Map<String, String> headers, boolean cut) {
+        static Answer json(int status, String body) {
+            return new Answer(status, "application/json", body, Map.of(), false);
+        }
+
+        static Answer problem(int status, String members) {
+            String body = "{\"status\":" + status + "," + members + "}";
+            return new Answer(status, "application/problem+json", body, Map.of(), false);
+        }
+
+        static Answer lines(String... lines) {
+            String body = String.join("\n", lines) + "\n";
+            return new Answer(200, "application/x-ndjson", body, Map.of(), false);
+        }
+
+        Answer cutOff() {
+            return new Answer(status, contentType, body, headers, true);
+        }
+
+        /** Nothing comes back: the connection is closed when the request is there. */
+        static Answer none() {
+            return new Answer(0, "", "", Map.of(), true);
+        }
+    }
+
+    private final Vertx vertx = Vertx.vertx();
+    private final List<Request> requests = new CopyOnWriteArrayList<>();
+    private final List<ServerWebSocket> sockets = new CopyOnWriteArrayList<>();
+    private final List<HttpConnection> connections = new CopyOnWriteArrayList<>();
+    private final int port;
+    private HttpServer server;
+    private volatile Function<Request, Answer> answers = request -> Answer.json(500, "{}");
+    private volatile int refusal;
+    private volatile Consumer<ServerWebSocket> onSocket = socket -> {};
+
+    FakeServer() {
+        server = listen(0);
+        port = server.actualPort();
+    }
+
+    private HttpServer listen(int wanted) {
+        HttpServerOptions options =
+                new HttpServerOptions().setHost("127.0.0.1").setPort(wanted).addWebSocketSubProtocol("tidemark.v1");
+        HttpServer fresh = vertx.createHttpServer(options)
+                .connectionHandler(connections::add)
+                .requestHandler(this::answer)
+                .webSocketHandshakeHandler(handshake -> {
+                    var unused = refusal == 0 ? handshake.accept().mapEmpty() : handshake.reject(refusal);
+                })
+                .webSocketHandler(socket -> {
+                    requests.add(new Request(
+                            "WS", socket.uri(), null, socket.headers().get("Authorization"), ""));
+                    sockets.add(socket);
+                    onSocket.accept(socket);
+                });
+        return done(fresh.listen());
+    }
+
+    private static <T> T done(io.vertx.core.Future<T> future) {
+        try {
+            return future.await(10, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + port;
+    }
+
+    void answer(Function<Request, Answer> with) {
+        answers = with;
+    }
+
+    /** Answers handshakes with this HTTP status. */
+    void refuseSockets(int status) {
+        refusal = status;
+    }
+
+    void onSocket(Consumer<ServerWebSocket> with) {
+        onSocket = with;
+    }
+
+    List<Request> requests() {
+        return requests;
+    }
+
+    /** Closes the port and all connections, as a stopping server does; sockets get a close code first. */
+    void stop(int closeCode) {
+        for (ServerWebSocket socket : sockets) {
+            if (!socket.isClosed()) {
+                done(socket.close((short) closeCode, "stopping"));
+            }
+        }
+        sockets.clear();
+        done(server.close());
+    }
+
+    /** Ends all connections without a word. */
+    void breakConnections() {
+        connections.forEach(connection -> connection.close().onComplete(closed -> {}));
+        connections.clear();
+    }
+
+    void startAgain() {
+        server = listen(port);
+    }
+
+    private void answer(HttpServerRequest request) {
+        request.body().onSuccess(body -> {
+            Request seen = new Request(
+                    request.method().name(),
+                    request.uri(),
+                    request.getHeader("Content-Type"),
+                    request.getHeader("Authorization"),
+                    body.toString());
+            requests.add(seen);
+            Answer answer = answers.apply(seen);
+            if (answer.status() == 0) {
+                request.connection().close();
+                return;
+            }
+            HttpServerResponse response = request.response().setStatusCode(answer.status());
+            answer.headers().forEach(response::putHeader);
+            response.putHeader("Content-Type", answer.contentType());
+            if (answer.cut()) {
+                response.setChunked(true);
+                response.write(Buffer.buffer(answer.body()))
+                        .onComplete(written -> request.connection().close());
+            } else {
+                response.end(answer.body());
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        done(vertx.close());
+    }
+}

@@ -1,0 +1,178 @@
+package dev.tidemark.keeper;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.tidemark.archive.ArchiveEnd;
+import dev.tidemark.archive.MemoryArchive;
+import dev.tidemark.event.Chunk;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.FakeClock;
+import dev.tidemark.event.Generation;
+import dev.tidemark.event.NewEvent;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Setting;
+import dev.tidemark.event.Slice;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StreamName;
+import dev.tidemark.event.StreamSettings;
+import dev.tidemark.livelog.FakeLiveLog;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** One keeper with one stream over a fake live log and archive: everything happens within the call that causes it. */
+public final class KeeperWorld implements SealedChunks {
+    public static final StreamId STREAM = new StreamId(new StreamName("flights"), new Generation(4711));
+
+    public final FakeClock clock = FakeClock.atStart();
+    public final FakeLiveLog liveLog = new FakeLiveLog();
+    public final MemoryArchive archive = new MemoryArchive(STREAM.generation());
+    private final KeeperLimits limits;
+    private final Map<Setting, Long> chosen;
+    private Keeper keeper;
+    private KeeperStream stream;
+    private IdReservation reservation;
+    private long highMs;
+    private int sent;
+
+    public KeeperWorld(Map<Setting, Long> chosen) {
+        this(chosen, KeeperLimits.DEFAULT);
+    }
+
+    KeeperWorld(Map<Setting, Long> chosen, KeeperLimits limits) {
+        this.chosen = chosen;
+        this.limits = limits;
+        succeeded(liveLog.create(STREAM, 1, "{}"));
+        boot(true, true);
+    }
+
+    private void boot(boolean streamIsNew, boolean clean) {
+        reservation = new IdReservation(
+                high -> {
+                    highMs = high;
+                    return Future.succeededFuture();
+                },
+                clock,
+                highMs,
+                clean);
+        ArchivedState archived = (live, stripe) -> {
+            ArchiveEnd end = archive.end();
+            return Future.succeededFuture(new ArchivedState.Archived(end.watermark(), end.lastOrdinal(stripe)));
+        };
+        keeper = new Keeper(clock, liveLog, archived, reservation, limits);
+        StreamSettings settings = StreamSettings.DEFAULT.with(chosen);
+        stream = new KeeperStream(STREAM, clock.wallMs(), streamIsNew, chosen, settings, live -> keeper.open(live, 0));
+        keeper.start().onComplete(decided -> {});
+    }
+
+    /** The process is killed: connections break, nothing is written down; a new one starts. */
+    public void killAndRestart(int unforcedKept) {
+        liveLog.dropConnections();
+        keeper.stop();
+        archive.crash(unforcedKept);
+        boot(false, false);
+    }
+
+    public KeeperStream stream() {
+        return stream;
+    }
+
+    public LiveStream liveStream() {
+        return stream;
+    }
+
+    Keeper keeper() {
+        return keeper;
+    }
+
+    IdReservation reservation() {
+        return reservation;
+    }
+
+    /** Appends {@code count} events of one request, numbered on from the last ones. */
+    public Future<Appends.Appended> append(int count) {
+        List<NewEvent> events = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            events.add(NewEvent.json(Integer.toString(++sent).getBytes(StandardCharsets.UTF_8)));
+        }
+        return append(events);
+    }
+
+    public Future<Appends.Appended> append(List<NewEvent> events) {
+        Promise<Appends.Appended> promise = Promise.promise();
+        keeper.append(stream, 0, new PendingAppend(events, clock.monotonicNs(), promise));
+        return promise.future();
+    }
+
+    /** Time passes in steps of the keeper's tick. */
+    public void pass(long ms) {
+        for (long passed = 0; passed < ms; passed += 20) {
+            clock.advanceMs(20);
+            keeper.tick();
+        }
+    }
+
+    public void open() {
+        succeeded(stream.open());
+    }
+
+    @CanIgnoreReturnValue
+    public Position seal() {
+        return keeper.seal(stream, 0);
+    }
+
+    @Override
+    public Future<Position> seal(LiveStream live) {
+        return Future.succeededFuture(seal());
+    }
+
+    @Override
+    public void folded(LiveStream live, int stripe, Position watermark, long lastOrdinal) {
+        keeper.folded(live.stripe(stripe), watermark, lastOrdinal);
+    }
+
+    /** Payloads in memory, oldest first. */
+    public List<String> memory() {
+        return payloads(stream.snapshot(0).newest(Integer.MAX_VALUE));
+    }
+
+    /** Payloads in the live log, oldest first. */
+    public List<String> live() {
+        return liveLog.events(stream.stripe(0)).stream().map(KeeperWorld::text).toList();
+    }
+
+    public static String text(Event event) {
+        return new String(event.payload(), StandardCharsets.UTF_8);
+    }
+
+    public static List<String> payloads(List<Slice> slices) {
+        List<String> payloads = new ArrayList<>();
+        for (Slice slice : slices) {
+            Chunk chunk = slice.chunk();
+            for (int i = slice.from(); i < slice.to(); i++) {
+                payloads.add(new String(chunk.payload(i), StandardCharsets.UTF_8));
+            }
+        }
+        return payloads;
+    }
+
+    /** The result of a future that must have succeeded. */
+    @CanIgnoreReturnValue
+    public static <T> T succeeded(Future<T> future) {
+        if (!future.succeeded()) {
+            throw new AssertionError("not succeeded: " + future, future.cause());
+        }
+        return future.result();
+    }
+
+    /** "1", "2", … "count". */
+    public static List<String> numbers(int from, int to) {
+        List<String> numbers = new ArrayList<>();
+        for (int i = from; i <= to; i++) {
+            numbers.add(Integer.toString(i));
+        }
+        return numbers;
+    }
+}

@@ -1,0 +1,78 @@
+package dev.tidemark.livelog;
+
+import dev.tidemark.event.Event;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.StripeId;
+import io.vertx.core.Future;
+import java.util.List;
+
+/** The appender over a {@link FakeConnection}. */
+final class FakeAppender implements StripeAppender {
+    private final FakeLiveLog log;
+    private final FakeConnection connection;
+
+    FakeAppender(FakeLiveLog log, FakeConnection connection) {
+        this.log = log;
+        this.connection = connection;
+    }
+
+    @Override
+    public Future<Void> append(StripeId stripe, List<Event> events) {
+        List<Event> sent = List.copyOf(events);
+        return connection.send(
+                FakeLiveLog.Command.APPEND,
+                "append " + stripe + " " + sent.size() + " from "
+                        + (sent.isEmpty() ? "" : sent.get(0).entry()),
+                () -> {
+                    log.append(stripe, sent);
+                    return null;
+                });
+    }
+
+    @Override
+    public Future<Void> fence(StripeId stripe, Position fence) {
+        return connection.send(FakeLiveLog.Command.FENCE, "fence " + stripe + " " + fence, () -> {
+            log.fence(stripe, fence);
+            return null;
+        });
+    }
+
+    @Override
+    public Future<Void> create(StripeId stripe) {
+        return connection.send(FakeLiveLog.Command.CREATE_KEY, "createKey " + stripe, () -> {
+            log.createKey(stripe);
+            return null;
+        });
+    }
+
+    @Override
+    public Future<LiveLogPage> range(StripeId stripe, Position after, Position through, int count) {
+        return connection.send(
+                FakeLiveLog.Command.RANGE,
+                "range " + stripe + " after " + after,
+                () -> log.pageAfter(stripe, after, through, count));
+    }
+
+    @Override
+    public Future<LiveLogPage> rangeReverse(StripeId stripe, Position before, Position from, int count) {
+        return connection.send(
+                FakeLiveLog.Command.RANGE_REVERSE,
+                "rangeReverse " + stripe + " before " + before,
+                () -> log.pageBefore(stripe, before, from, count));
+    }
+
+    @Override
+    public Future<LiveLogState> state(StripeId stripe) {
+        return connection.send(FakeLiveLog.Command.STATE, "state " + stripe, () -> log.stateOf(stripe));
+    }
+
+    @Override
+    public int inFlight() {
+        return connection.inFlight();
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

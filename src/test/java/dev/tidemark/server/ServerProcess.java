@@ -1,0 +1,222 @@
+package dev.tidemark.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A server as users start it: the jar in a process of its own, with its own child Redis, on a free port. */
+public final class ServerProcess implements AutoCloseable {
+    private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
+    private static final Pattern TROUBLE =
+            Pattern.compile("(?i)exception|(^\\s+at )|\\bERROR\\b|has been blocked|OutOfMemory|LEAK|SIG(BUS|SEGV)");
+    private static final long START_SECONDS = 120;
+
+    private final Path data;
+    private final Process process;
+    private final List<String> log = Collections.synchronizedList(new ArrayList<>());
+    private final CompletableFuture<String> ready = new CompletableFuture<>();
+
+    private ServerProcess(Path data, Process process) {
+        this.data = data;
+        this.process = process;
+        Thread reader = new Thread(this::readLog, "server-log");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    /** Starts it and waits until it is ready. */
+    public static ServerProcess start(Path data, Map<String, String> environment, String... flags) {
+        ServerProcess server = launch(data, environment, List.of(), flags);
+        server.awaitReady();
+        return server;
+    }
+
+    public static ServerProcess start(Path data) {
+        return start(data, Map.of());
+    }
+
+    /**
+     * Starts it and doesn't wait.
+     *
+     * @param before words before {@code java}, such as a tracer's
+     */
+    public static ServerProcess launch(
+            Path data, Map<String, String> environment, List<String> before, String... flags) {
+        List<String> command = new ArrayList<>(before);
+        command.add(java());
+        command.add("-Xmx512m");
+        command.add("-jar");
+        command.add(jar());
+        command.addAll(List.of("serve", "--port", "0", "--data", data.toString()));
+        command.addAll(List.of(flags));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        try {
+            return new ServerProcess(data, builder.start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The built jar; set by the build. */
+    public static String jar() {
+        String jar = System.getProperty("tidemark.jar", "target/tidemark.jar");
+        if (!Files.isRegularFile(Path.of(jar))) {
+            throw new IllegalStateException("no jar at " + jar + "; build it first: mvn -DskipTests package");
+        }
+        return jar;
+    }
+
+    static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    private void readLog() {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                log.add(line);
+                Matcher matcher = READY.matcher(line);
+                if (matcher.find()) {
+                    ready.complete(matcher.group(1));
+                }
+            }
+        } catch (IOException e) {
+            log.add("the log ended: " + e.getMessage());
+        }
+        ready.completeExceptionally(new IllegalStateException("the server ended before it was ready: " + log()));
+    }
+
+    public void awaitReady() {
+        try {
+            ready.get(START_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IllegalStateException("not ready: " + log(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    public String url() {
+        awaitReady();
+        return ready.join();
+    }
+
+    public Api api() {
+        return new Api(url());
+    }
+
+    public Path data() {
+        return data;
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    public Process process() {
+        return process;
+    }
+
+    /** What it printed so far. */
+    public List<String> log() {
+        synchronized (log) {
+            return List.copyOf(log);
+        }
+    }
+
+    /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
+    public List<String> troubles() {
+        return log().stream()
+                .filter(line -> TROUBLE.matcher(line).find())
+                .toList();
+    }
+
+    /** @throws AssertionError with the log, if there is any trouble in it */
+    public void assertCleanLog() {
+        if (!troubles().isEmpty()) {
+            throw new AssertionError(
+                    "the server's log isn't clean: " + troubles() + "\nall of it:\n" + String.join("\n", log()));
+        }
+    }
+
+    /** SIGKILL; returns when the process is gone. */
+    public void kill() {
+        process.destroyForcibly();
+        awaitEnd();
+    }
+
+    /** SIGTERM; returns its exit code. */
+    public int terminate() {
+        // Process.destroy would close the output too, and with it the end of the log.
+        if (!process.toHandle().destroy()) {
+            throw new IllegalStateException("the server can't be asked to end");
+        }
+        awaitEnd();
+        return process.exitValue();
+    }
+
+    public void awaitEnd() {
+        try {
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new IllegalStateException("the server doesn't end: " + log());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The child Redis that the data directory knows of, if it lives. */
+    public Optional<ProcessHandle> redis() {
+        return redis(data);
+    }
+
+    static Optional<ProcessHandle> redis(Path data) {
+        try {
+            Path child = data.resolve("redis").resolve("child");
+            if (!Files.isRegularFile(child)) {
+                return Optional.empty();
+            }
+            Matcher pid = Pattern.compile("pid=(\\d+)").matcher(Files.readString(child));
+            return pid.find() ? ProcessHandle.of(Long.parseLong(pid.group(1))) : Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** SIGKILL to the child Redis; returns when it is gone. */
+    public void killRedis() {
+        killRedis(data);
+    }
+
+    static void killRedis(Path data) {
+        redis(data).ifPresent(child -> {
+            child.destroyForcibly();
+            child.onExit().join();
+        });
+    }
+
+    /** Ends server and child, whatever state they are in. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        awaitEnd();
+        killRedis(data);
+    }
+}
