@@ -21,6 +21,8 @@ import java.util.regex.Pattern;
 /** A server as users start it: the jar in a process of its own, with its own child Redis, on a free port. */
 public final class ServerProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
+    private static final Pattern TROUBLE =
+            Pattern.compile("(?i)exception|(^\\s+at )|\\bERROR\\b|has been blocked|OutOfMemory|LEAK|SIG(BUS|SEGV)");
     private static final long START_SECONDS = 120;
 
     private final Path data;
@@ -93,7 +95,7 @@ public final class ServerProcess implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            log.add("log ended: " + e);
+            log.add("the log ended: " + e.getMessage());
         }
         ready.completeExceptionally(new IllegalStateException("the server ended before it was ready: " + log()));
     }
@@ -137,6 +139,21 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
+    public List<String> troubles() {
+        return log().stream()
+                .filter(line -> TROUBLE.matcher(line).find())
+                .toList();
+    }
+
+    /** @throws AssertionError with the log, if there is any trouble in it */
+    public void assertCleanLog() {
+        if (!troubles().isEmpty()) {
+            throw new AssertionError(
+                    "the server's log isn't clean: " + troubles() + "\nall of it:\n" + String.join("\n", log()));
+        }
+    }
+
     /** SIGKILL; returns when the process is gone. */
     public void kill() {
         process.destroyForcibly();
@@ -145,7 +162,10 @@ public final class ServerProcess implements AutoCloseable {
 
     /** SIGTERM; returns its exit code. */
     public int terminate() {
-        process.destroy();
+        // Process.destroy would close the output too, and with it the end of the log.
+        if (!process.toHandle().destroy()) {
+            throw new IllegalStateException("the server can't be asked to end");
+        }
         awaitEnd();
         return process.exitValue();
     }
