@@ -2,6 +2,7 @@ package dev.tidemark.archive;
 
 import dev.tidemark.archive.ExcerptReader.Found;
 import dev.tidemark.event.Chunk;
+import dev.tidemark.event.Gap;
 import dev.tidemark.event.Limits;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
@@ -36,7 +37,6 @@ public final class StreamArchive implements ArchiveAppender {
     private final ReentrantLock writing = new ReentrantLock();
 
     // Written under `writing`: the end of what was appended, of what of it is forced, and of what is published.
-    private final ExcerptCodec codec = new ExcerptCodec();
     private Tail appended = new Tail();
     private Tail forced = new Tail();
     private Tail publishedTail = new Tail();
@@ -128,15 +128,22 @@ public final class StreamArchive implements ArchiveAppender {
         forced = end.copy();
         publishedTail = end.copy();
         published = published(Position.ZERO);
-        if (end.cycle != RollFiles.NONE) {
-            try (Lease lease = lease()) {
-                Removed removed = Removed.find(lease);
-                eventsRemoved = removed.events();
-                bytesRemoved = removed.bytes();
-                published = published(removed.earliest());
-            }
-        }
+        findRemoved();
         opened = true;
+    }
+
+    private void findRemoved() {
+        if (publishedTail.cycle == RollFiles.NONE) {
+            eventsRemoved = publishedTail.events - publishedTail.eventsLost;
+            bytesRemoved = publishedTail.earlierBytes;
+            return;
+        }
+        try (Lease lease = lease()) {
+            Removed removed = Removed.find(lease);
+            eventsRemoved = removed.events();
+            bytesRemoved = removed.bytes();
+            published = published(removed.earliest());
+        }
     }
 
     private Recovery recovery() {
@@ -156,7 +163,7 @@ public final class StreamArchive implements ArchiveAppender {
         return new Published(
                 tail.last,
                 tail.events == 0 ? Position.ZERO : earliest,
-                Math.max(0, tail.events - eventsRemoved),
+                Math.max(0, tail.events - tail.eventsLost - eventsRemoved),
                 Math.max(0, tail.earlierBytes + tail.end - bytesRemoved),
                 tail.ordinals(),
                 tail.cycle,
@@ -221,8 +228,7 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage read(Position after, Position through, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
-            throwIfDeleted();
-            return ArchiveRead.empty(id.generation(), stripe);
+            return nothing(after, through);
         }
         try (Lease lease = lease()) {
             return new ArchiveRead(lease, id.generation(), stripe).forward(after, through, eventsMax, bytesMax);
@@ -233,12 +239,21 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
-            throwIfDeleted();
-            return ArchiveRead.empty(id.generation(), stripe);
+            return nothing(from.previous(), before.previous());
         }
         try (Lease lease = lease()) {
             return new ArchiveRead(lease, id.generation(), stripe).reverse(before, from, eventsMax, bytesMax);
         }
+    }
+
+    /** There is no file: nothing was archived yet, or all of it was taken away from outside. */
+    private ArchivePage nothing(Position after, Position through) {
+        throwIfDeleted();
+        Position limit = Position.min(through, published.watermark());
+        ArchivePage empty = ArchiveRead.empty(id.generation(), stripe);
+        return limit.isAfter(after)
+                ? new ArchivePage(empty.events(), List.of(new Gap(after, limit, Gap.Reason.DAMAGED)), false)
+                : empty;
     }
 
     @Override
@@ -278,8 +293,10 @@ public final class StreamArchive implements ArchiveAppender {
             Position at = appended.last;
             Position time = at.equals(Position.ZERO) ? Position.max(after, firstTime(through)) : at;
             prepare(cycleFor(time), 1, ExcerptCodec.MISSING_BYTES);
-            codec.missing(stripe, ordinals, lost, after, through, at);
-            write();
+            try (Lease lease = lease()) {
+                lease.queue().codec().missing(stripe, ordinals, lost, after, through, at);
+                write(lease.queue());
+            }
             appended.missing(stripe, ordinals.last());
         });
     }
@@ -317,6 +334,7 @@ public final class StreamArchive implements ArchiveAppender {
         }
         Position last = appended.last;
         int cycle = RollFiles.NONE;
+        Position end = Position.MAX;
         for (Slice slice : slices) {
             Chunk chunk = slice.chunk();
             for (int i = slice.from(); i < slice.to(); i++) {
@@ -326,8 +344,7 @@ public final class StreamArchive implements ArchiveAppender {
                 last = chunk.position(i);
                 if (cycle == RollFiles.NONE) {
                     cycle = cycleFor(last);
-                } else if (cycleFor(last) != cycle) {
-                    throw refused(last + " isn't in the same roll file as the slice's first event");
+                    end = folder.files().last(cycle);
                 }
                 int bytes = ExcerptCodec.bytesMax(chunk, i);
                 if (bytes > archive.excerptBytesMax()) {
@@ -335,6 +352,9 @@ public final class StreamArchive implements ArchiveAppender {
                             + archive.excerptBytesMax());
                 }
             }
+        }
+        if (last.isAfter(end)) {
+            throw refused(last + " isn't in the same roll file as the slice's first event");
         }
         return cycle;
     }
@@ -361,6 +381,7 @@ public final class StreamArchive implements ArchiveAppender {
         prepare(cycle, events, bytes);
         try (Lease lease = lease()) {
             OpenQueue into = lease.queue();
+            ExcerptCodec codec = into.codec();
             for (Slice slice : slices) {
                 Chunk chunk = slice.chunk();
                 for (int i = slice.from(); i < slice.to(); i++) {
@@ -369,6 +390,7 @@ public final class StreamArchive implements ArchiveAppender {
                     appended.event(chunk.position(i), chunk.stripe(), chunk.ordinal(i));
                 }
             }
+            codec.trim();
             checkPlace(into);
         }
     }
@@ -427,18 +449,22 @@ public final class StreamArchive implements ArchiveAppender {
     }
 
     private void writeWaypoint(OpenQueue into) {
-        codec.waypoint(appended.last, appended.events, appended.earlierBytes, appended.fileBefore, appended.ordinals());
+        into.codec()
+                .waypoint(
+                        appended.last,
+                        appended.events,
+                        appended.earlierBytes,
+                        appended.fileBefore,
+                        appended.ordinals());
         touched.add(appended.cycle);
-        appended.wrote(into.write(appended.cycle, codec.bytes(), codec.length()));
+        write(into);
         appended.waypoint();
-        checkPlace(into);
     }
 
-    private void write() {
-        try (Lease lease = lease()) {
-            appended.wrote(lease.queue().write(appended.cycle, codec.bytes(), codec.length()));
-            checkPlace(lease.queue());
-        }
+    private void write(OpenQueue into) {
+        appended.wrote(
+                into.write(appended.cycle, into.codec().bytes(), into.codec().length()));
+        checkPlace(into);
     }
 
     private void checkPlace(OpenQueue into) {
@@ -525,15 +551,17 @@ public final class StreamArchive implements ArchiveAppender {
         if (!inDoubt) {
             return;
         }
-        boolean nothingWritten =
-                appended.cycle == publishedTail.cycle && appended.count == publishedTail.count && touched.isEmpty();
-        if (!nothingWritten) {
-            recovery().cut(publishedTail);
-            synchronized (opening) {
-                layout = Layout.of(cycles());
-            }
+        Tail left = recovery().cut(publishedTail);
+        boolean whole = left == publishedTail;
+        int[] cycles = cycles();
+        synchronized (opening) {
+            publishedTail = left;
+            layout = Layout.of(cycles);
+            published = published(whole ? published.earliest() : Position.ZERO);
             retireQueue();
-            published = published(published.earliest());
+        }
+        if (!whole) {
+            findRemoved();
         }
         appended = publishedTail.copy();
         forced = publishedTail.copy();

@@ -50,8 +50,8 @@ public final class Api {
     /** @throws UncheckedIOException if there is no answer */
     public Answer send(HttpRequest.Builder request) {
         try {
-            HttpResponse<byte[]> response =
-                    client.send(request.timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> response = client.send(
+                    request.timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofByteArray());
             return new Answer(response.statusCode(), response);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
