@@ -3,6 +3,7 @@ package dev.tidemark.server;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -62,6 +63,19 @@ public final class Api {
 
     public HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(url + path));
+    }
+
+    /** Sends a request line that no client would, with the headers that must be there; gives the whole answer as text. */
+    public String raw(String requestLine) {
+        URI address = URI.create(url);
+        try (Socket socket = new Socket(address.getHost(), address.getPort())) {
+            socket.setSoTimeout(30_000);
+            String request = requestLine + "\r\nHost: " + address.getAuthority() + "\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     public Answer get(String path) {
