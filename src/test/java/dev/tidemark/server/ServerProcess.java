@@ -141,9 +141,7 @@ public final class ServerProcess implements AutoCloseable {
 
     /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
     public List<String> troubles() {
-        return log().stream()
-                .filter(line -> TROUBLE.matcher(line).find())
-                .toList();
+        return log().stream().filter(line -> TROUBLE.matcher(line).find()).toList();
     }
 
     /** @throws AssertionError with the log, if there is any trouble in it */
