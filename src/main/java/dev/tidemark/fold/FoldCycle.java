@@ -45,6 +45,10 @@ class FoldCycle {
     private final LiveLogTrimmer trimmer;
     private final TrimBounds bounds;
     private final Clock clock;
+    /** Copies of seams that Redis hasn't answered yet. */
+    private int copying;
+
+    private boolean stopping;
 
     FoldCycle(SealedChunks keepers, LiveLogReader reader, LiveLogTrimmer trimmer, TrimBounds bounds, Clock clock) {
         this.keepers = keepers;
@@ -52,6 +56,16 @@ class FoldCycle {
         this.trimmer = trimmer;
         this.bounds = bounds;
         this.clock = clock;
+    }
+
+    /** Lets cycles under way end behind their slice. */
+    void stop() {
+        stopping = true;
+    }
+
+    /** Whether something that no cycle waits for is still under way. */
+    boolean isCopying() {
+        return copying > 0;
     }
 
     /** Folds what is sealed now, slice by slice, then trims; gives W. A trim that failed is only noted: the fold stands. */
@@ -101,7 +115,7 @@ class FoldCycle {
 
     private Future<Void> foldAll(StreamFold fold, Position target) {
         Position before = fold.archive.watermark();
-        if (before.compareTo(target) >= 0) {
+        if (stopping || before.compareTo(target) >= 0) {
             return Future.succeededFuture();
         }
         return foldSlice(fold).compose(progressed -> progressed ? foldAll(fold, target) : Future.succeededFuture());
@@ -254,8 +268,14 @@ class FoldCycle {
             fold.firstLive = slices.get(0).first();
         }
         keepers.folded(fold.stream, 0, watermark, lastOrdinal);
-        trimmer.copySeam(fold.stream.id(), watermark)
-                .onFailure(failure -> LOG.debug("the seam wasn't copied to Redis: {}", failure.getMessage()));
+        copying++;
+        trimmer.copySeam(fold.stream.id(), watermark).onComplete(copied -> {
+            copying--;
+            if (copied.failed()) {
+                LOG.debug(
+                        "the seam wasn't copied to Redis: {}", copied.cause().getMessage());
+            }
+        });
     }
 
     // ---- step 7 ----

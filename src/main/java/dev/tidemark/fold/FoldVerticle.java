@@ -29,6 +29,10 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
     private static final long BACKOFF_NS_MIN = 200_000_000;
     private static final long BACKOFF_NS_MAX = 5_000_000_000L;
+    /** Longer than Redis may be silent before a command of it has failed. */
+    private static final long STOP_NS_MAX = 6_000_000_000L;
+
+    private static final long STOP_LOOK_MS = 10;
     private static final long TRIM_RETRY_NS = 1_000_000_000L;
 
     private final FoldCycle cycle;
@@ -51,6 +55,25 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         FoldCycle cycle =
                 new FoldCycle(ports.keepers(), ports.reader(), ports.trimmer(), ports.bounds(), ports.clock());
         return new FoldVerticle(cycle, ports.archives(), ports.keepers(), ports.clock(), callers);
+    }
+
+    /** Ends behind what is under way: its answers must find this verticle. */
+    @Override
+    public Future<?> stop() {
+        cycle.stop();
+        return quiet(clock.monotonicNs() + STOP_NS_MAX);
+    }
+
+    private Future<Void> quiet(long untilNs) {
+        boolean busy = cycle.isCopying() || folds.values().stream().anyMatch(fold -> fold.running);
+        if (!busy) {
+            return Future.succeededFuture();
+        }
+        if (clock.monotonicNs() > untilNs) {
+            LOG.warn("the fold is stopped in the middle of its work");
+            return Future.succeededFuture();
+        }
+        return vertx.timer(STOP_LOOK_MS).compose(later -> quiet(untilNs));
     }
 
     @Override

@@ -146,9 +146,12 @@ public final class ServerProcess implements AutoCloseable {
 
     /** @throws AssertionError with the log, if there is any trouble in it */
     public void assertCleanLog() {
-        if (!troubles().isEmpty()) {
-            throw new AssertionError(
-                    "the server's log isn't clean: " + troubles() + "\nall of it:\n" + String.join("\n", log()));
+        List<String> troubles = troubles();
+        if (!troubles.isEmpty()) {
+            List<String> all = log();
+            int first = Math.max(0, all.indexOf(troubles.get(0)) - 5);
+            throw new AssertionError("the server's log isn't clean:\n"
+                    + String.join("\n", all.subList(first, Math.min(all.size(), first + 30))));
         }
     }
 
