@@ -11,6 +11,7 @@ import dev.tidemark.keeper.TimelineSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import dev.tidemark.livelog.LiveLogReader;
+import dev.tidemark.livelog.LiveLogState;
 import io.vertx.core.Future;
 import java.util.concurrent.Callable;
 
@@ -125,6 +126,10 @@ class StreamSource {
 
     Future<LiveLogPage> liveReverse(Position before, Position from, int count) {
         return liveLog.rangeReverse(stream.stripe(STRIPE), before, from, count);
+    }
+
+    Future<LiveLogState> liveState() {
+        return liveLog.state(stream.stripe(STRIPE));
     }
 
     private <T> Future<T> onWorker(Callable<T> blocking) {

@@ -49,8 +49,8 @@ public final class Api {
     /** @throws UncheckedIOException if there is no answer */
     public Answer send(HttpRequest.Builder request) {
         try {
-            HttpResponse<byte[]> response =
-                    client.send(request.timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> response = client.send(
+                    request.timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofByteArray());
             return new Answer(response.statusCode(), response);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -104,9 +104,14 @@ public final class Api {
         return watermark == null ? "" : watermark;
     }
 
+    /** Asks for NDJSON. */
+    public Answer ndjson(String path) {
+        return send(request(path).header("Accept", "application/x-ndjson"));
+    }
+
     /** Lines of an NDJSON answer: events, then control lines. */
     public List<JsonObject> lines(String path) {
-        Answer answer = send(request(path).header("Accept", "application/x-ndjson"));
+        Answer answer = ndjson(path);
         if (answer.status() != 200) {
             throw new IllegalStateException(answer.status() + " " + answer.text());
         }

@@ -23,15 +23,24 @@ public final class ServerProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
     private static final long START_SECONDS = 120;
 
+    /** Exit code of a JVM that has stopped in order because of SIGTERM. */
+    static final int TERMINATED = 143;
+
+    /** What a healthy server never logs, whatever happens around it. */
+    private static final Pattern TROUBLE = Pattern.compile(
+            "has been blocked| ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
+                    + "|Exception in thread|OutOfMemory|LEAK:|^# A fatal error");
+
     private final Path data;
     private final Process process;
+    private final Thread reader;
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
     private final CompletableFuture<String> ready = new CompletableFuture<>();
 
     private ServerProcess(Path data, Process process) {
         this.data = data;
         this.process = process;
-        Thread reader = new Thread(this::readLog, "server-log");
+        reader = new Thread(this::readLog, "server-log");
         reader.setDaemon(true);
         reader.start();
     }
@@ -137,16 +146,43 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** Log lines that a healthy server doesn't write: stack traces, errors, blocked threads. */
+    public List<String> trouble() {
+        return log().stream().filter(line -> TROUBLE.matcher(line).find()).toList();
+    }
+
+    /** That the log has no trouble in it; the process has ended. */
+    public void assertCleanLog() {
+        awaitLogEnd();
+        if (!trouble().isEmpty()) {
+            throw new AssertionError("the server's log:\n" + String.join("\n", log()));
+        }
+    }
+
+    private void awaitLogEnd() {
+        try {
+            reader.join(10_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** SIGKILL; returns when the process is gone. */
     public void kill() {
-        process.destroyForcibly();
+        boolean unused = process.toHandle().destroyForcibly();
         awaitEnd();
     }
 
-    /** SIGTERM; returns its exit code. */
+    /** SIGTERM; returns its exit code when it has ended and its whole log is there. */
     public int terminate() {
-        process.destroy();
+        // Process.destroy would close the pipe of the log, too.
+        boolean asked = process.toHandle().destroy();
         awaitEnd();
+        awaitLogEnd();
+        if (!asked) {
+            throw new IllegalStateException("the server had ended before: " + log());
+        }
         return process.exitValue();
     }
 
@@ -192,11 +228,31 @@ public final class ServerProcess implements AutoCloseable {
         });
     }
 
-    /** Ends server and child, whatever state they are in. */
+    /** Closes all of them in order, whatever the others throw, and throws the first failure. */
+    static void closeAll(List<AutoCloseable> resources) throws Exception {
+        Exception failure = null;
+        for (AutoCloseable resource : resources) {
+            try {
+                resource.close();
+            } catch (Exception | AssertionError e) {
+                failure = failure == null ? new Exception("while closing", e) : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /**
+     * Ends server and child, whatever state they are in.
+     *
+     * @throws AssertionError if there was trouble in the log
+     */
     @Override
     public void close() {
         process.destroyForcibly();
         awaitEnd();
         killRedis(data);
+        assertCleanLog();
     }
 }
