@@ -54,12 +54,16 @@ class FoldCycle {
         this.clock = clock;
     }
 
-    /** Folds what is sealed now, slice by slice, then trims; gives W. */
+    /** Folds what is sealed now, slice by slice, then trims; gives W. A trim that failed is only noted: the fold stands. */
     Future<Position> run(StreamFold fold) {
         return know(fold)
                 .compose(known -> foldAll(fold, fold.stream.snapshot(0).lastSealed()))
-                .compose(folded -> trim(fold))
-                .map(trimmed -> fold.archive.watermark());
+                .compose(folded -> trim(fold).transform(trimmed -> {
+                    fold.trimTrouble = trimmed.succeeded()
+                            ? ""
+                            : String.valueOf(trimmed.cause().getMessage());
+                    return Future.succeededFuture(fold.archive.watermark());
+                }));
     }
 
     /** First use since the start: what the archive accounts for, and where the live log begins. */
@@ -256,7 +260,7 @@ class FoldCycle {
 
     // ---- step 7 ----
 
-    /** Trims what retention wants gone and is folded. Its failure doesn't undo the fold: the rest goes next time. */
+    /** Trims what retention wants gone and is folded. */
     Future<Void> trim(StreamFold fold) {
         TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
         return learn(fold, wanted).compose(learnt -> {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param trimmedBelow entries below it are trimmed
  * @param outcome {@code none}, {@code ok} or {@code failed}: what the last fold came to
  * @param outcomeMs when, Unix milliseconds; 0 if there was none
- * @param reason why it failed; empty otherwise
+ * @param reason why it failed, or why it couldn't trim; empty otherwise
  * @param failingSinceMs since when folds fail, Unix milliseconds; 0 if they don't
  * @param overRetained events that retention wants gone but that aren't folded
  * @param foldedEvents events folded since the start

@@ -30,6 +30,7 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
     private static final long BACKOFF_NS_MIN = 200_000_000;
     private static final long BACKOFF_NS_MAX = 5_000_000_000L;
+    private static final long TRIM_RETRY_NS = 1_000_000_000L;
 
     private final FoldCycle cycle;
     private final Archives archives;
@@ -130,7 +131,11 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         fold.waiting = fold.waitingForNext;
         fold.waitingForNext = new ArrayList<>();
         if (watermark != null) {
-            fold.retryAt(0);
+            boolean trimmed = fold.trimTrouble.isEmpty();
+            if (!trimmed) {
+                LOG.warn("stream {} can't be trimmed: {}", fold.stream.id(), fold.trimTrouble);
+            }
+            fold.retryAt(trimmed ? 0 : clock.monotonicNs() + TRIM_RETRY_NS);
             fold.succeeded(clock.wallMs(), cycle.overRetained(fold));
             waiting.forEach(promise -> promise.tryComplete(watermark));
         } else {

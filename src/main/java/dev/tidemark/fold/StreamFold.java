@@ -33,6 +33,9 @@ final class StreamFold {
     FoldStatus.@Nullable LiveLog liveLog;
     Position trimmedBelow = Position.ZERO;
     int failures;
+    /** Why the last trim failed; empty if it didn't. */
+    String trimTrouble = "";
+
     long foldedEvents;
     long trimmedEvents;
 
@@ -60,7 +63,7 @@ final class StreamFold {
 
     void succeeded(long nowMs, long overRetained) {
         failures = 0;
-        publish("ok", nowMs, "", 0, overRetained);
+        publish("ok", nowMs, trimTrouble.isEmpty() ? "" : "not trimmed: " + trimTrouble, 0, overRetained);
     }
 
     void failed(long nowMs, String reason, long overRetained) {

@@ -29,6 +29,9 @@ final class Exchange {
     /** Each such piece of a body that came gives the rest another second. */
     private static final long BODY_BYTES_A_SECOND = 64 << 10;
 
+    /** What waits for one client at most, beyond the piece that went over it. */
+    private static final int WAITING_BYTES_MAX = 512 << 10;
+
     private final HttpServerRequest request;
     private final HttpServerResponse response;
     private final RequestTarget target;
@@ -42,6 +45,8 @@ final class Exchange {
     private @Nullable Body body;
     private boolean continueSent;
     private @Nullable Runnable abandoned;
+    /** Since when the client takes too little of the answer; 0 if it doesn't. */
+    private long fullSinceNs;
 
     Exchange(HttpEdge edge, Peer peer, HttpServerRequest request, RequestTarget target, long nowNs) {
         this.edge = edge;
@@ -178,7 +183,7 @@ final class Exchange {
     /** Before the first piece of an answer that is written in pieces: bounds what waits for the client. */
     void paced() {
         closeIfMust();
-        response.setWriteQueueMaxSize(edge.options().subscriberBufferBytes());
+        response.setWriteQueueMaxSize(Math.min(edge.options().subscriberBufferBytes(), WAITING_BYTES_MAX));
     }
 
     /** Ends the answer to a HEAD request whose head is set. */
@@ -324,9 +329,25 @@ final class Exchange {
     }
 
     void tick(long nowNs) {
-        if (!hasBody || request.isEnded()) {
-            return;
+        if (hasBody && !request.isEnded()) {
+            tickBody(nowNs);
+        } else {
+            tickAnswer(nowNs);
         }
+    }
+
+    /** Cuts an answer that the client takes nothing of any more. */
+    private void tickAnswer(long nowNs) {
+        if (answered() || !response.headWritten() || !response.writeQueueFull()) {
+            fullSinceNs = 0;
+        } else if (fullSinceNs == 0) {
+            fullSinceNs = nowNs;
+        } else if (nowNs - fullSinceNs >= edge.options().timeouts().stallMs() * 1_000_000) {
+            cut();
+        }
+    }
+
+    private void tickBody(long nowNs) {
         long came = request.bytesRead() / BODY_BYTES_A_SECOND * 1_000_000_000L;
         if (nowNs - begunNs < edge.options().timeouts().bodyMs() * 1_000_000 + came) {
             return;

@@ -121,7 +121,7 @@ public final class HttpEdge extends VerticleBase {
     // ---- connections
 
     private void connected(HttpConnection connection) {
-        if (peers.size() + follow.open() >= options.connectionsMax()) {
+        if (peers.size() + follow.openSockets() >= options.connectionsMax()) {
             connection.close();
             return;
         }
@@ -288,7 +288,7 @@ public final class HttpEdge extends VerticleBase {
     }
 
     private void awaitQuiet(Promise<Void> quiet, long untilNs) {
-        boolean busy = follow.open() > 0 || peers.values().stream().anyMatch(Peer::busy);
+        boolean busy = follow.openSockets() > 0 || peers.values().stream().anyMatch(Peer::busy);
         if (!busy || clock.monotonicNs() - untilNs >= 0) {
             quiet.complete();
         } else {

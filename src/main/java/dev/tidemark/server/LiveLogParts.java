@@ -12,7 +12,6 @@ import dev.tidemark.livelog.RedisLiveLog;
 import dev.tidemark.livelog.RedisSettings;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +25,9 @@ import org.slf4j.LoggerFactory;
  */
 record LiveLogParts(RedisLiveLog liveLog, @Nullable ChildRedis child, RedisFacts facts) {
     private static final Logger LOG = LoggerFactory.getLogger(LiveLogParts.class);
-    /** How long connections to the child Redis are tried. */
-    private static final long CHILD_PATIENCE_MS = 30_000;
-
+    private static final int ATTEMPTS = 3;
+    /** Ours is known to answer. */
+    private static final int ATTEMPTS_CHILD = 10;
     private static final long RETRY_MS = 100;
 
     static Future<LiveLogParts> open(Vertx vertx, Configuration configuration, DataDirectory data, Clock clock) {
@@ -66,27 +65,22 @@ record LiveLogParts(RedisLiveLog liveLog, @Nullable ChildRedis child, RedisFacts
                 .withTimeouts(2_000, Math.toIntExact(redis.commandTimeoutMs()), 5_000);
         PrefixOwner owner = new PrefixOwner(data.id(), data.path().toString());
         RedisLiveLog liveLog = new RedisLiveLog(vertx, settings, owner, clock);
-        long patienceMs = child == null ? 0 : CHILD_PATIENCE_MS;
-        long untilNs = clock.monotonicNs() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
-        return open(vertx, liveLog, configuration.start().takePrefix(), untilNs, clock)
-                .map(facts -> {
-                    facts.warnings().forEach(warning -> LOG.warn("{}", warning));
-                    return new LiveLogParts(liveLog, child, facts);
-                });
+        int attempts = child == null ? ATTEMPTS : ATTEMPTS_CHILD;
+        return open(vertx, liveLog, configuration.start().takePrefix(), attempts).map(facts -> {
+            facts.warnings().forEach(warning -> LOG.warn("{}", warning));
+            return new LiveLogParts(liveLog, child, facts);
+        });
     }
 
-    /** Our own child is there for certain: on a busy machine the first connection may just take long. */
-    private static Future<RedisFacts> open(
-            Vertx vertx, RedisLiveLog liveLog, boolean takePrefix, long untilNs, Clock clock) {
+    /** A process's first connection loads so many classes that on a busy machine it may not be made in time. */
+    private static Future<RedisFacts> open(Vertx vertx, RedisLiveLog liveLog, boolean takePrefix, int attempts) {
         return liveLog.open(takePrefix).recover(failure -> {
-            boolean again = failure instanceof LiveLogException refusal
-                    && refusal.kind().retryable()
-                    && clock.monotonicNs() < untilNs;
-            if (!again) {
-                return Future.failedFuture(failure);
-            }
-            LOG.warn("tried again: {}", failure.getMessage());
-            return vertx.timer(RETRY_MS).compose(later -> open(vertx, liveLog, takePrefix, untilNs, clock));
+            boolean again = attempts > 1
+                    && failure instanceof LiveLogException unanswered
+                    && unanswered.kind() == LiveLogException.Kind.NOT_SENT;
+            return again
+                    ? vertx.timer(RETRY_MS).compose(later -> open(vertx, liveLog, takePrefix, attempts - 1))
+                    : Future.failedFuture(failure);
         });
     }
 

@@ -111,11 +111,16 @@ final class EdgeFixture implements AutoCloseable {
 
     /** A raw request without body. */
     RawClient.Answer ask(String method, String target, String... headers) throws IOException {
-        StringBuilder request = new StringBuilder(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n");
+        return raw(head(method + " " + target, headers));
+    }
+
+    /** The head of a request without body. */
+    static String head(String methodAndTarget, String... headers) {
+        StringBuilder request = new StringBuilder(methodAndTarget + " HTTP/1.1\r\nHost: localhost\r\n");
         for (String header : headers) {
             request.append(header).append("\r\n");
         }
-        return raw(request.append("\r\n").toString());
+        return request.append("\r\n").toString();
     }
 
     RawClient.Answer get(String target, String... headers) throws IOException {

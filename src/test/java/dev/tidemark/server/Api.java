@@ -3,6 +3,7 @@ package dev.tidemark.server;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -62,6 +63,19 @@ public final class Api {
 
     public HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(url + path));
+    }
+
+    /** Sends a request line that no client would, with the headers that must be there; gives the whole answer as text. */
+    public String raw(String requestLine) {
+        URI address = URI.create(url);
+        try (Socket socket = new Socket(address.getHost(), address.getPort())) {
+            socket.setSoTimeout(30_000);
+            String request = requestLine + "\r\nHost: " + address.getAuthority() + "\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     public Answer get(String path) {
@@ -137,5 +151,39 @@ public final class Api {
             }
         }
         return lines;
+    }
+
+    /** The payloads of all events of a complete NDJSON answer, exactly as they stand in it. */
+    public List<String> payloads(String path) {
+        Answer answer = send(request(path).header("Accept", "application/x-ndjson"));
+        List<String> lines = new ArrayList<>(List.of(answer.text().split("\n")));
+        String end = lines.remove(lines.size() - 1);
+        if (answer.status() != 200 || !end.startsWith("{\"type\":\"end\"") || !end.endsWith("\"complete\":true}")) {
+            throw new IllegalStateException(answer.status() + ", not complete: " + end);
+        }
+        return lines.stream().map(Api::payload).toList();
+    }
+
+    /** The payload in an event's JSON, exactly as it stands there. */
+    public static String payload(String event) {
+        int data = event.indexOf(",\"data\":");
+        if (data < 0) {
+            throw new IllegalStateException("no data in " + event);
+        }
+        return event.substring(data + 8, event.length() - 1);
+    }
+
+    /** Ids of events, in their order. */
+    public static List<String> ids(List<JsonObject> events) {
+        return events.stream().map(event -> event.getString("id")).toList();
+    }
+
+    /** Fails unless every id is above the one before. */
+    public static void assertRising(List<String> ids) {
+        for (int i = 1; i < ids.size(); i++) {
+            if (ids.get(i - 1).compareTo(ids.get(i)) >= 0) {
+                throw new AssertionError("at " + i + ": " + ids.get(i) + " after " + ids.get(i - 1));
+            }
+        }
     }
 }

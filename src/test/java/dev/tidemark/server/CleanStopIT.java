@@ -64,7 +64,7 @@ class CleanStopIT {
         }
         writers.forEach(Writer::start);
         writers.get(1).awaitAcked(1_000);
-        Follower follower = new Follower(STREAM, this::api);
+        ResumingFollower follower = new ResumingFollower(STREAM, this::api);
         toClose.add(0, follower);
         writers.get(0).awaitAcked(1_000);
         Optional<ProcessHandle> redis = first.redis();

@@ -105,7 +105,7 @@ class CrashIT {
         for (int w = 0; w < 2; w++) {
             writers.add(closing(new Writer(w, STREAM, this::api, SEED, 60, 0)));
         }
-        Follower follower = closing(new Follower(STREAM, this::api));
+        ResumingFollower follower = closing(new ResumingFollower(STREAM, this::api));
         List<Seen> before = List.of();
         for (int round = 1; round <= ROUNDS; round++) {
             before = round(round, kill, writers, before);

@@ -67,8 +67,8 @@ class FoldWhileReadingIT {
         for (int w = 0; w < 2; w++) {
             writers.add(closing(new Writer(w, STREAM, () -> api, SEED, 40, 10)));
         }
-        List<Follower> followers =
-                List.of(closing(new Follower(STREAM, () -> api)), closing(new Follower(STREAM, () -> api)));
+        List<ResumingFollower> followers =
+                List.of(closing(new ResumingFollower(STREAM, () -> api)), closing(new ResumingFollower(STREAM, () -> api)));
         writers.forEach(Writer::start);
         writers.get(0).awaitAcked(500);
         foldOnce(api);
@@ -93,7 +93,7 @@ class FoldWhileReadingIT {
         List<Seen> whole = Seen.ofLines(api.ndjson(EVENTS).text());
         Writer.assertKept(whole, writers);
         assertWhole(whole, new long[] {0, 0});
-        for (Follower follower : followers) {
+        for (ResumingFollower follower : followers) {
             follower.assertSaw(whole);
         }
         JsonObject seam = api.seam(STREAM);

@@ -1,161 +1,53 @@
 package dev.tidemark.server;
 
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
-import java.util.function.Supplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A WebSocket subscriber from the earliest event on, that comes back with its last cursor whenever its connection ends. */
-final class Follower implements AutoCloseable {
-    private final String stream;
-    private final Supplier<Api> server;
-    private final HttpClient client = HttpClient.newHttpClient();
-    private final List<Seen> seen = Collections.synchronizedList(new ArrayList<>());
-    private final List<String> unexpected = Collections.synchronizedList(new ArrayList<>());
-    private final Thread thread;
+/** A WebSocket subscriber that nobody here wrote the protocol of: the JDK's. Keeps every message in the order of arrival. */
+public final class Follower implements AutoCloseable {
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
-    private volatile String after = "earliest";
-    private volatile int connections;
-    private volatile boolean stopping;
-    private volatile @Nullable WebSocket socket;
+    /** Guarded by itself. */
+    private final List<JsonObject> messages = new ArrayList<>();
 
-    /** Connects at once, and again until it is closed. */
-    Follower(String stream, Supplier<Api> server) {
-        this.stream = stream;
-        this.server = server;
-        thread = new Thread(this::follow, "follower");
-        thread.setDaemon(true);
-        thread.start();
+    private final WebSocket socket;
+    private volatile int closeCode;
+    private volatile @Nullable Throwable failure;
+
+    private Follower(String url, String path) {
+        socket = CLIENT.newWebSocketBuilder()
+                .connectTimeout(Duration.ofSeconds(30))
+                .buildAsync(URI.create(url.replaceFirst("^http", "ws") + path), new Inbox())
+                .join();
     }
 
-    /** What came so far, in the order of arrival. */
-    List<Seen> seen() {
-        synchronized (seen) {
-            return List.copyOf(seen);
-        }
+    /** Follows a stream; {@code query} such as {@code after=earliest}. */
+    public static Follower of(String url, String stream, String query) {
+        return new Follower(url, Api.stream(stream) + "/subscribe?" + query);
     }
 
-    /** How often it was connected. */
-    int connections() {
-        return connections;
-    }
-
-    /** Messages that a whole stream without losses doesn't give. */
-    List<String> unexpected() {
-        synchronized (unexpected) {
-            return List.copyOf(unexpected);
-        }
-    }
-
-    /** Waits until it has seen as many events as {@code whole} has, and checks that it saw just these. */
-    void assertSaw(List<Seen> whole) throws InterruptedException {
-        long untilNs = System.nanoTime() + 30_000_000_000L;
-        while (seen.size() < whole.size() && System.nanoTime() < untilNs) {
-            Thread.sleep(10);
-        }
-        List<Seen> got = seen();
-        for (int i = 0; i < Math.min(got.size(), whole.size()); i++) {
-            if (!got.get(i).equals(whole.get(i))) {
-                throw new AssertionError("the subscriber's event " + i + " is " + got.get(i) + ", the stream's "
-                        + whole.get(i) + "; connections " + connections);
-            }
-        }
-        if (got.size() != whole.size()) {
-            throw new AssertionError("the subscriber saw " + got.size() + " of " + whole.size() + " events in "
-                    + connections + " connections; its cursor is " + after);
-        }
-        if (!unexpected.isEmpty()) {
-            throw new AssertionError("the subscriber was told: " + unexpected());
-        }
-    }
-
-    private void follow() {
-        while (!stopping) {
-            Session session = new Session();
-            String path = Api.stream(stream) + "/subscribe?after=" + after;
-            try {
-                URI uri = URI.create(server.get().url().replaceFirst("^http", "ws") + path);
-                socket = client.newWebSocketBuilder()
-                        .connectTimeout(Duration.ofSeconds(10))
-                        .buildAsync(uri, session)
-                        .join();
-                connections++;
-                session.ended.await();
-            } catch (CompletionException e) {
-                pause();
-            } catch (InterruptedException e) {
-                return;
-            }
-        }
-    }
-
-    private static void pause() {
-        try {
-            Thread.sleep(20);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void take(JsonObject message) {
-        switch (String.valueOf(message.getString("type"))) {
-            case "event" -> event(message);
-            case "events" -> {
-                JsonArray events = message.getJsonArray("events");
-                for (int i = 0; i < events.size(); i++) {
-                    event(events.getJsonObject(i));
-                }
-            }
-            case "hello", "caught_up", "fell_behind", "heartbeat", "sealed" -> {}
-            default -> unexpected.add(message.encode());
-        }
-    }
-
-    private void event(JsonObject event) {
-        seen.add(Seen.of(event));
-        after = String.valueOf(event.getString("cursor"));
-    }
-
-    @Override
-    public void close() {
-        stopping = true;
-        WebSocket open = socket;
-        if (open != null) {
-            open.abort();
-        }
-        thread.interrupt();
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private final class Session implements WebSocket.Listener {
-        private final CountDownLatch ended = new CountDownLatch(1);
+    private final class Inbox implements WebSocket.Listener {
         private final StringBuilder text = new StringBuilder();
 
         @Override
         public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
             text.append(data);
             if (last) {
-                try {
-                    take(new JsonObject(text.toString()));
-                } catch (RuntimeException e) {
-                    unexpected.add(e + " at " + text);
-                }
+                JsonObject message = new JsonObject(text.toString());
                 text.setLength(0);
+                synchronized (messages) {
+                    messages.add(message);
+                    messages.notifyAll();
+                }
             }
             from.request(1);
             return null;
@@ -163,17 +55,108 @@ final class Follower implements AutoCloseable {
 
         @Override
         public @Nullable CompletionStage<?> onClose(WebSocket from, int code, String reason) {
-            boolean comeBack = code == 1006 || (code >= 4000 && code < 4500);
-            if (!comeBack && !stopping) {
-                unexpected.add("closed with " + code + " " + reason);
-            }
-            ended.countDown();
-            return CompletableFuture.completedFuture(null);
+            ended(code, null);
+            return null;
         }
 
         @Override
         public void onError(WebSocket from, Throwable error) {
-            ended.countDown();
+            ended(-1, error);
         }
+
+        private void ended(int code, @Nullable Throwable error) {
+            synchronized (messages) {
+                closeCode = code;
+                failure = error;
+                messages.notifyAll();
+            }
+        }
+    }
+
+    /** What came so far. */
+    public List<JsonObject> messages() {
+        synchronized (messages) {
+            return List.copyOf(messages);
+        }
+    }
+
+    /** Messages of one type that came so far. */
+    public List<JsonObject> messages(String type) {
+        return messages().stream()
+                .filter(message -> type.equals(message.getString("type")))
+                .toList();
+    }
+
+    public List<JsonObject> events() {
+        return messages("event");
+    }
+
+    public List<String> ids() {
+        return events().stream().map(event -> event.getString("id")).toList();
+    }
+
+    /** Waits until so many events came; gives all that came by then. */
+    public List<JsonObject> awaitEvents(int count) {
+        await("event number " + count, all -> count(all) >= count);
+        return events();
+    }
+
+    private static long count(List<JsonObject> all) {
+        return all.stream()
+                .filter(message -> "event".equals(message.getString("type")))
+                .count();
+    }
+
+    /** Waits for the first message of a type. */
+    public JsonObject await(String type) {
+        await(type, all -> all.stream().anyMatch(message -> type.equals(message.getString("type"))));
+        return messages(type).get(0);
+    }
+
+    private void await(String what, Predicate<List<JsonObject>> there) {
+        long until = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        synchronized (messages) {
+            while (!there.test(messages)) {
+                if (closeCode != 0 || System.nanoTime() > until) {
+                    throw new IllegalStateException("no " + what + ": " + messages.size() + " messages, close code "
+                            + closeCode + ", " + failure + ", last "
+                            + (messages.isEmpty() ? "none" : messages.get(messages.size() - 1)));
+                }
+                pause();
+            }
+        }
+    }
+
+    /** Waits until the server has closed; gives its code. */
+    public int awaitClose() {
+        long until = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        synchronized (messages) {
+            while (closeCode == 0) {
+                if (System.nanoTime() > until) {
+                    throw new IllegalStateException("not closed after " + messages);
+                }
+                pause();
+            }
+        }
+        return closeCode;
+    }
+
+    private void pause() {
+        try {
+            messages.wait(200);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Bytes of a text field. */
+    static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() {
+        socket.abort();
     }
 }

@@ -102,7 +102,7 @@ public final class ServerProcess implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            log.add("log ended: " + e);
+            log.add("the log ended: " + e.getMessage());
         }
         ready.completeExceptionally(new IllegalStateException("the server ended before it was ready: " + log()));
     }
@@ -146,16 +146,19 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Log lines that a healthy server doesn't write: stack traces, errors, blocked threads. */
-    public List<String> trouble() {
+    /** What in its log should not be there: stack traces, errors, event loops that were blocked. */
+    public List<String> troubles() {
         return log().stream().filter(line -> TROUBLE.matcher(line).find()).toList();
     }
 
-    /** That the log has no trouble in it; the process has ended. */
+    /** @throws AssertionError with the log, if there is any trouble in it */
     public void assertCleanLog() {
-        awaitLogEnd();
-        if (!trouble().isEmpty()) {
-            throw new AssertionError("the server's log:\n" + String.join("\n", log()));
+        if (!process.isAlive()) {
+            awaitLogEnd();
+        }
+        if (!troubles().isEmpty()) {
+            throw new AssertionError(
+                    "the server's log isn't clean: " + troubles() + "\nall of it:\n" + String.join("\n", log()));
         }
     }
 
@@ -176,13 +179,12 @@ public final class ServerProcess implements AutoCloseable {
 
     /** SIGTERM; returns its exit code when it has ended and its whole log is there. */
     public int terminate() {
-        // Process.destroy would close the pipe of the log, too.
-        boolean asked = process.toHandle().destroy();
+        // Process.destroy would close the output too, and with it the end of the log.
+        if (!process.toHandle().destroy()) {
+            throw new IllegalStateException("the server can't be asked to end");
+        }
         awaitEnd();
         awaitLogEnd();
-        if (!asked) {
-            throw new IllegalStateException("the server had ended before: " + log());
-        }
         return process.exitValue();
     }
 
@@ -228,12 +230,15 @@ public final class ServerProcess implements AutoCloseable {
         });
     }
 
-    /** Closes all of them in order, whatever the others throw, and throws the first failure. */
+    /** Closes all of them in order, whatever the others throw, looks into the servers' logs, and throws the first failure. */
     static void closeAll(List<AutoCloseable> resources) throws Exception {
         Exception failure = null;
         for (AutoCloseable resource : resources) {
             try {
                 resource.close();
+                if (resource instanceof ServerProcess server) {
+                    server.assertCleanLog();
+                }
             } catch (Exception | AssertionError e) {
                 failure = failure == null ? new Exception("while closing", e) : failure;
             }
@@ -243,16 +248,10 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /**
-     * Ends server and child, whatever state they are in.
-     *
-     * @throws AssertionError if there was trouble in the log
-     */
+    /** Ends server and child, whatever state they are in. */
     @Override
     public void close() {
-        process.destroyForcibly();
-        awaitEnd();
+        kill();
         killRedis(data);
-        assertCleanLog();
     }
 }
