@@ -272,8 +272,7 @@ class FoldCycle {
         trimmer.copySeam(fold.stream.id(), watermark).onComplete(copied -> {
             copying--;
             if (copied.failed()) {
-                LOG.debug(
-                        "the seam wasn't copied to Redis: {}", copied.cause().getMessage());
+                LOG.debug("the seam wasn't copied to Redis: {}", copied.cause().getMessage());
             }
         });
     }

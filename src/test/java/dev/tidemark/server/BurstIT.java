@@ -52,8 +52,7 @@ class BurstIT {
             for (int i = 0; i < asked.size(); i++) {
                 Api.Answer answer = asked.get(i).join();
                 if (answer.status() == 201) {
-                    expected.computeIfAbsent(i % 50, stream -> new TreeSet<>())
-                            .add(String.valueOf(round * 1_000 + i));
+                    expected.computeIfAbsent(i % 50, stream -> new TreeSet<>()).add(String.valueOf(round * 1_000 + i));
                 } else {
                     assertTrue(answer.status() == 503 || answer.status() == 429, answer.text());
                     assertEquals("no", answer.json().getString("stored"));
@@ -74,7 +73,11 @@ class BurstIT {
     @Test
     @Tag("R14")
     void whatIsTooMuchForOneStreamIsRefusedAndTheRestIsStoredOnce() {
-        byte[] batch = String.join("\n", IntStream.range(0, 10_000).mapToObj(i -> "\"" + "x".repeat(90) + "\"").toList())
+        byte[] batch = String.join(
+                        "\n",
+                        IntStream.range(0, 10_000)
+                                .mapToObj(i -> "\"" + "x".repeat(90) + "\"")
+                                .toList())
                 .getBytes(StandardCharsets.UTF_8);
         Api api = api();
         List<CompletableFuture<Api.Answer>> asked = new ArrayList<>();
@@ -109,8 +112,7 @@ class BurstIT {
         assertEquals(201, encoded("GZIP", "application/json", gzip("3")).status());
         assertEquals(201, encoded("x-gzip", "application/json", gzip("4")).status());
         assertEquals(201, encoded("identity", "application/json", utf8("5")).status());
-        assertEquals(
-                List.of("{\"a\":1}", "1", "2", "3", "4", "5"), api().payloads("/v1/streams/packed/events"));
+        assertEquals(List.of("{\"a\":1}", "1", "2", "3", "4", "5"), api().payloads("/v1/streams/packed/events"));
     }
 
     @Test
@@ -155,7 +157,8 @@ class BurstIT {
     @Test
     @Tag("R52")
     void otherAndSeveralEncodingsAreRefused() throws IOException {
-        for (String encoding : List.of("br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, gzip", "rubbish")) {
+        for (String encoding :
+                List.of("br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, gzip", "rubbish")) {
             assertEquals(415, encoded(encoding, "application/json", gzip("1")).status(), encoding);
         }
         Api.Answer twice = api().send(api().request(Api.stream("packed") + "/events")
@@ -229,8 +232,9 @@ class BurstIT {
         Runnable writer = () -> {
             while (!over.get()) {
                 int batch = next.getAndIncrement();
-                List<String> lines =
-                        IntStream.range(0, 5).mapToObj(i -> "[" + batch + "," + i + "]").toList();
+                List<String> lines = IntStream.range(0, 5)
+                        .mapToObj(i -> "[" + batch + "," + i + "]")
+                        .toList();
                 told.take(batch, api().append("dying", lines));
             }
         };
@@ -267,7 +271,8 @@ class BurstIT {
         Set<Integer> found = new TreeSet<>();
         assertEquals(0, events.size() % 5);
         for (int i = 0; i < events.size(); i += 5) {
-            int batch = Integer.parseInt(events.get(i).substring(1, events.get(i).indexOf(',')));
+            int batch =
+                    Integer.parseInt(events.get(i).substring(1, events.get(i).indexOf(',')));
             for (int line = 0; line < 5; line++) {
                 assertEquals("[" + batch + "," + line + "]", events.get(i + line));
             }
