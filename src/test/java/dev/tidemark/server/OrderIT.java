@@ -62,9 +62,10 @@ class OrderIT {
 
     private static Configuration configuration(Path data) {
         return ConfigurationLoader.load(
-                java.util.Optional.empty(),
+                null,
                 Map.of("TIDEMARK_DATA", data.toString(), "TIDEMARK_HTTP_PORT", "0", "TIDEMARK_FOLD_MAX_LAG", "200ms"),
-                Map.of());
+                Map.of(),
+                Configuration.Start.NORMAL);
     }
 
     @BeforeEach

@@ -22,7 +22,8 @@ import java.util.regex.Pattern;
 public final class ServerProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
     private static final Pattern TROUBLE =
-            Pattern.compile("(?i)exception|(^\\s+at )|\\bERROR\\b|has been blocked|OutOfMemory|LEAK|SIG(BUS|SEGV)");
+            Pattern.compile("Exception|(^\\s+at )|\\bERROR\\b|OutOfMemory|LEAK|SIG(BUS|SEGV)");
+    private static final Pattern BLOCKED = Pattern.compile("has been blocked");
     private static final long START_SECONDS = 120;
 
     private final Path data;
@@ -30,10 +31,12 @@ public final class ServerProcess implements AutoCloseable {
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
     private final CompletableFuture<String> ready = new CompletableFuture<>();
 
+    private final Thread reader;
+
     private ServerProcess(Path data, Process process) {
         this.data = data;
         this.process = process;
-        Thread reader = new Thread(this::readLog, "server-log");
+        reader = new Thread(this::readLog, "server-log");
         reader.setDaemon(true);
         reader.start();
     }
@@ -63,10 +66,15 @@ public final class ServerProcess implements AutoCloseable {
         command.add(jar());
         command.addAll(List.of("serve", "--port", "0", "--data", data.toString()));
         command.addAll(List.of(flags));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(environment);
+        return of(data, builder);
+    }
+
+    /** Starts a server by a command of one's own and doesn't wait. */
+    static ServerProcess of(Path data, ProcessBuilder builder) {
         try {
-            return new ServerProcess(data, builder.start());
+            return new ServerProcess(data, builder.redirectErrorStream(true).start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -139,11 +147,32 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** Waits until all that an ended process printed is in the log. */
+    public void awaitLogEnd() {
+        try {
+            reader.join(10_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
     public List<String> troubles() {
-        return log().stream()
-                .filter(line -> TROUBLE.matcher(line).find())
-                .toList();
+        List<String> all = log();
+        int ready = 0;
+        while (ready < all.size() && !READY.matcher(all.get(ready)).find()) {
+            ready++;
+        }
+        List<String> troubles = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            // Until it is ready, it is the machine that blocks: it loads classes.
+            boolean blocked = i > ready && BLOCKED.matcher(all.get(i)).find();
+            if (blocked || TROUBLE.matcher(all.get(i)).find()) {
+                troubles.add(all.get(i));
+            }
+        }
+        return troubles;
     }
 
     /** @throws AssertionError with the log, if there is any trouble in it */
