@@ -66,8 +66,7 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     }
 
     private Future<Void> quiet(long untilNs) {
-        boolean busy = cycle.isCopying() || folds.values().stream().anyMatch(fold -> fold.running);
-        if (!busy) {
+        if (folds.values().stream().noneMatch(StreamFold::isBusy)) {
             return Future.succeededFuture();
         }
         if (clock.monotonicNs() > untilNs) {
@@ -117,6 +116,23 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
                 complete(promise, work);
             }
         });
+    }
+
+    /** Completes when nothing of a stream is under way any more, on its way to Redis included. */
+    Future<Void> quiet(StreamId stream) {
+        return onFold(promise -> {
+            StreamFold fold = folds.get(stream);
+            if (fold == null) {
+                promise.complete();
+            } else {
+                fold.whenQuiet(promise::complete);
+            }
+        });
+    }
+
+    /** Runs something on the fold after a while, unless the fold has stopped by then. */
+    void later(long delayMs, Runnable task) {
+        context.runOnContext(nothing -> vertx.setTimer(delayMs, timer -> task.run()));
     }
 
     /** Forgets a stream whose archive is gone. On the fold. */

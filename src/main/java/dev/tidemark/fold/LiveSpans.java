@@ -57,19 +57,26 @@ final class LiveSpans {
         return found;
     }
 
-    /** The newest span such that what is behind it is at least {@code bytesKept}, or null. */
+    /** The oldest span such that what is behind it is at most {@code bytesKept}; null if that holds for all of them. */
     @Nullable
     Span beyondBytes(long bytesKept) {
         long rest = bytes;
         Span found = null;
         for (Span span : spans) {
-            rest -= span.bytes;
-            if (rest < bytesKept) {
+            if (rest <= bytesKept) {
                 break;
             }
+            rest -= span.bytes;
             found = span;
         }
         return found;
+    }
+
+    /** Forgets the spans that end at or below {@code ordinal}. */
+    void forgetThrough(long ordinal) {
+        while (!spans.isEmpty() && spans.element().lastOrdinal <= ordinal) {
+            bytes -= spans.remove().bytes;
+        }
     }
 
     /** Forgets what was trimmed: everything below {@code position}. */

@@ -1,6 +1,7 @@
 package dev.tidemark.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.json.JsonObject;
@@ -10,6 +11,8 @@ import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Tag;
@@ -37,69 +41,86 @@ class BurstIT {
 
     // ---- bursts
 
+    /** What was answered to one append each; what isn't known may be stored or not, but only once. */
+    private static final class Answers {
+        private final Set<String> stored = new TreeSet<>();
+        private final Set<String> unknown = new TreeSet<>();
+
+        void take(String what, Api.Answer answer) {
+            if (answer.status() == 201) {
+                stored.add(what);
+                return;
+            }
+            assertEquals(503, answer.status(), answer.text());
+            assertTrue(answer.json().getBoolean("retryable"));
+            assertTrue(answer.response().headers().firstValue("retry-after").isPresent());
+            if (!answer.json().getString("stored").equals("no")) {
+                unknown.add(what);
+            }
+        }
+
+        void check(List<String> found) {
+            Set<String> once = new TreeSet<>(found);
+            assertEquals(once.size(), found.size(), "something is there twice");
+            assertTrue(once.containsAll(stored), "something acknowledged is lost");
+            once.removeAll(stored);
+            assertTrue(unknown.containsAll(once), once + " was refused or never sent");
+        }
+    }
+
     @Test
     @Tag("R14")
     void ofAThousandParallelAppendsExactlyTheAcknowledgedOnesAreStored() {
+        Api api = api();
+        Map<Integer, Answers> answers = new HashMap<>();
         for (int round = 0; round < 2; round++) {
-            Api api = api();
             List<CompletableFuture<Api.Answer>> asked = new ArrayList<>();
             for (int i = 0; i < 1_000; i++) {
                 asked.add(api.later(api.request(Api.stream("burst-" + i % 50) + "/events")
                         .header("Content-Type", "application/json")
                         .POST(HttpRequest.BodyPublishers.ofString(String.valueOf(round * 1_000 + i)))));
             }
-            Map<Integer, Set<String>> expected = new ConcurrentHashMap<>();
             for (int i = 0; i < asked.size(); i++) {
-                Api.Answer answer = asked.get(i).join();
-                if (answer.status() == 201) {
-                    expected.computeIfAbsent(i % 50, stream -> new TreeSet<>()).add(String.valueOf(round * 1_000 + i));
-                } else {
-                    assertTrue(answer.status() == 503 || answer.status() == 429, answer.text());
-                    assertEquals("no", answer.json().getString("stored"));
-                }
+                answers.computeIfAbsent(i % 50, stream -> new Answers())
+                        .take(String.valueOf(round * 1_000 + i), asked.get(i).join());
             }
-            int first = round * 1_000;
-            for (int stream = 0; stream < 50; stream++) {
-                List<String> stored = api.payloads("/v1/streams/burst-" + stream + "/events").stream()
-                        .filter(number -> Integer.parseInt(number) >= first)
-                        .toList();
-                Set<String> acknowledged = expected.getOrDefault(stream, Set.of());
-                assertEquals(acknowledged.size(), stored.size());
-                assertEquals(acknowledged, new TreeSet<>(stored));
-            }
+        }
+        for (int stream = 0; stream < 50; stream++) {
+            Answers told = answers.getOrDefault(stream, new Answers());
+            told.check(api.payloads("/v1/streams/burst-" + stream + "/events"));
+            assertFalse(told.stored.isEmpty(), "nothing was taken by " + stream);
         }
     }
 
     @Test
     @Tag("R14")
     void whatIsTooMuchForOneStreamIsRefusedAndTheRestIsStoredOnce() {
-        byte[] batch = String.join(
-                        "\n",
-                        IntStream.range(0, 10_000)
-                                .mapToObj(i -> "\"" + "x".repeat(90) + "\"")
-                                .toList())
-                .getBytes(StandardCharsets.UTF_8);
         Api api = api();
         List<CompletableFuture<Api.Answer>> asked = new ArrayList<>();
+        List<Answers> told = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
+            int batch = i;
+            String lines = IntStream.range(0, 10_000)
+                    .mapToObj(line -> "\"" + batch + "-" + "x".repeat(80) + "-" + line + "\"\n")
+                    .collect(Collectors.joining());
             asked.add(api.later(api.request(Api.stream("heavy") + "/events")
                     .header("Content-Type", NDJSON)
-                    .POST(HttpRequest.BodyPublishers.ofByteArray(batch))));
+                    .POST(HttpRequest.BodyPublishers.ofString(lines))));
         }
-        int acknowledged = 0;
-        for (CompletableFuture<Api.Answer> one : asked) {
-            Api.Answer answer = one.join();
-            if (answer.status() == 201) {
-                acknowledged += answer.json().getInteger("count");
-            } else {
-                assertEquals(503, answer.status(), answer.text());
-                assertEquals("no", answer.json().getString("stored"), answer.text());
-                assertTrue(answer.json().getBoolean("retryable"));
-                assertTrue(answer.response().headers().firstValue("retry-after").isPresent());
-            }
+        for (int i = 0; i < asked.size(); i++) {
+            Answers answers = new Answers();
+            answers.take(String.valueOf(i), asked.get(i).join());
+            told.add(answers);
         }
-        assertTrue(acknowledged > 0);
-        assertEquals(acknowledged, api.payloads("/v1/streams/heavy/events").size());
+        Map<String, List<String>> found = api.payloads("/v1/streams/heavy/events").stream()
+                .collect(Collectors.groupingBy(line -> line.substring(1, line.indexOf('-'))));
+        for (int i = 0; i < told.size(); i++) {
+            List<String> lines = found.getOrDefault(String.valueOf(i), List.of());
+            told.get(i).check(lines.isEmpty() ? List.of() : List.of(String.valueOf(i)));
+            assertTrue(lines.isEmpty() || lines.size() == 10_000, i + " isn't whole: " + lines.size());
+            assertEquals(lines.size(), new HashSet<>(lines).size());
+        }
+        assertTrue(told.stream().anyMatch(answers -> !answers.stored.isEmpty()));
     }
 
     // ---- compressed bodies
@@ -112,7 +133,8 @@ class BurstIT {
         assertEquals(201, encoded("GZIP", "application/json", gzip("3")).status());
         assertEquals(201, encoded("x-gzip", "application/json", gzip("4")).status());
         assertEquals(201, encoded("identity", "application/json", utf8("5")).status());
-        assertEquals(List.of("{\"a\":1}", "1", "2", "3", "4", "5"), api().payloads("/v1/streams/packed/events"));
+        assertEquals(
+                List.of("{\"a\":1}", "1", "2", "3", "4", "5"), api().payloads("/v1/streams/packed/events"));
     }
 
     @Test
@@ -157,8 +179,7 @@ class BurstIT {
     @Test
     @Tag("R52")
     void otherAndSeveralEncodingsAreRefused() throws IOException {
-        for (String encoding :
-                List.of("br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, gzip", "rubbish")) {
+        for (String encoding : List.of("br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, gzip", "rubbish")) {
             assertEquals(415, encoded(encoding, "application/json", gzip("1")).status(), encoding);
         }
         Api.Answer twice = api().send(api().request(Api.stream("packed") + "/events")
@@ -232,9 +253,8 @@ class BurstIT {
         Runnable writer = () -> {
             while (!over.get()) {
                 int batch = next.getAndIncrement();
-                List<String> lines = IntStream.range(0, 5)
-                        .mapToObj(i -> "[" + batch + "," + i + "]")
-                        .toList();
+                List<String> lines =
+                        IntStream.range(0, 5).mapToObj(i -> "[" + batch + "," + i + "]").toList();
                 told.take(batch, api().append("dying", lines));
             }
         };
@@ -271,8 +291,7 @@ class BurstIT {
         Set<Integer> found = new TreeSet<>();
         assertEquals(0, events.size() % 5);
         for (int i = 0; i < events.size(); i += 5) {
-            int batch =
-                    Integer.parseInt(events.get(i).substring(1, events.get(i).indexOf(',')));
+            int batch = Integer.parseInt(events.get(i).substring(1, events.get(i).indexOf(',')));
             for (int line = 0; line < 5; line++) {
                 assertEquals("[" + batch + "," + line + "]", events.get(i + line));
             }

@@ -181,6 +181,20 @@ class RetentionIT {
 
     @Test
     @Tag("F10")
+    void aBoundOfBytesHoldsForWhatAnEarlierProcessLeftAndWhenNothingComes() {
+        create("bytes-later", "{\"chunk_max_events\":50}");
+        append("bytes-later", numbered(100_000, 3_000));
+        assertEquals(200, api().fold("bytes-later").status());
+        SERVER.killAndRestart();
+        eventually(() -> live("bytes-later") == 3_000);
+        assertEquals(200, api().put("bytes-later", "{\"live_max_bytes\":\"6KiB\"}").status());
+        eventually(() -> live("bytes-later") <= 1_024);
+        assertTrue(live("bytes-later") >= 500, live("bytes-later") + " are live");
+        assertEquals(numbered(100_000, 3_000), api().payloads("/v1/streams/bytes-later/events"));
+    }
+
+    @Test
+    @Tag("F10")
     void theNarrowestWindowDecides() {
         create("narrow", "{\"live_max_events\":500,\"live_max_bytes\":\"1KiB\",\"chunk_max_events\":10}");
         append("narrow", numbered(1_000, 1_000));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.json.JsonObject;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +77,6 @@ class StreamsIT {
                 "{\"late\":\"perhaps\"}",
                 "{\"live_max_age\":\"100ms\",\"chunk_duration\":\"1s\"}",
                 "{\"archive_max_age\":\"1m\",\"live_max_age\":\"1h\"}",
-                "{\"live_max_events\":5,\"live_max_events\":6}",
                 "[]",
                 "null",
                 "{\"live_max_events\":5",
@@ -131,6 +131,13 @@ class StreamsIT {
                     .toList());
         }
         return left;
+    }
+
+    /** What Redis couldn't take is removed later. */
+    private static void awaitNoLeftovers(String stream) {
+        await().atMost(Duration.ofSeconds(20))
+                .ignoreExceptionsInstanceOf(UncheckedIOException.class)
+                .untilAsserted(() -> assertEquals(List.of(), leftovers(stream)));
     }
 
     @Test
@@ -228,7 +235,7 @@ class StreamsIT {
             assertEquals(List.of("7", "8", "9"), tail, "seed " + seed);
             assertEquals(204, api().delete(stream).status());
         }
-        await().atMost(Duration.ofSeconds(10)).until(() -> leftovers("storm-").isEmpty());
+        awaitNoLeftovers("storm-");
         SERVER.killAndRestart();
         assertEquals(List.of(), leftovers("storm-"));
         assertEquals(404, api().get("/v1/streams/storm-0").status());
@@ -238,7 +245,13 @@ class StreamsIT {
         String stream = "storm-" + random.nextInt(3);
         String path = Api.stream(stream);
         switch (random.nextInt(9)) {
-            case 0 -> expect(refusals, "put", api().put(stream, "{\"live_max_events\":3}"), 200, 201);
+            case 0 -> {
+                Api.Answer answer = api().put(stream, "{\"live_max_events\":3}");
+                // 404: deleted before it could be shown.
+                if (answer.status() != 404) {
+                    expect(refusals, "put", answer, 200, 201);
+                }
+            }
             case 1, 2, 3 -> expect(refusals, "append", api().append(stream, List.of("1", "2", "3", "4")), 201, 404);
             case 4 -> expect(refusals, "fold", api().fold(stream), 200, 404);
             case 5 -> expect(refusals, "tail", api().get(path + "/tail?n=100"), 200, 404);
@@ -276,12 +289,11 @@ class StreamsIT {
         for (String one : expected) {
             assertTrue(stored.contains(one), stored + " lacks " + one);
         }
-        assertEquals(
-                1,
-                SERVER.files().stream()
-                        .filter(file -> file.matches("archive/fragile/[^/]+"))
-                        .count(),
-                "one incarnation");
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> SERVER.files().stream()
+                                .filter(file -> file.matches("archive/fragile/[^/]+"))
+                                .count()
+                        == 1);
         String generation = api().seam("fragile").getString("generation");
         SERVER.killAndRestart();
         assertEquals(generation, api().seam("fragile").getString("generation"));
@@ -309,6 +321,8 @@ class StreamsIT {
                 });
             }
         }
-        await().atMost(Duration.ofSeconds(30)).until(() -> leftovers("away-").isEmpty());
+        awaitNoLeftovers("away-");
+        SERVER.stopAndRestart();
+        assertEquals(List.of(), leftovers("away-"));
     }
 }
