@@ -277,8 +277,7 @@ class FoldCycle {
         trimmer.copySeam(fold.stream.id(), fold.archive.watermark()).onComplete(copied -> {
             fold.copying = false;
             if (copied.failed()) {
-                LOG.debug(
-                        "the seam wasn't copied to Redis: {}", copied.cause().getMessage());
+                LOG.debug("the seam wasn't copied to Redis: {}", copied.cause().getMessage());
             }
             if (fold.copyAgain && !fold.stream.isDeleted()) {
                 copySeam(fold);

@@ -9,6 +9,7 @@ import dev.tidemark.keeper.ArchivedState;
 import dev.tidemark.keeper.CallerContext;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.SealedChunks;
+import dev.tidemark.livelog.LiveLogException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -197,8 +198,12 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         fold.failed(clock.wallMs(), String.valueOf(cause.getMessage()), cycle.overRetained(fold));
         long backoff = Math.min(BACKOFF_NS_MAX, BACKOFF_NS_MIN << Math.min(10, fold.failures));
         fold.retryAt(clock.monotonicNs() + backoff);
-        if (fold.failures == 1) {
+        boolean liveLogAway =
+                cause instanceof LiveLogException known && known.kind().retryable();
+        if (fold.failures == 1 && !liveLogAway) {
             LOG.error("stream {} can't be folded; nothing is trimmed: {}", fold.stream.id(), cause.getMessage(), cause);
+        } else if (fold.failures == 1) {
+            LOG.warn("stream {} can't be folded; nothing is trimmed: {}", fold.stream.id(), cause.getMessage());
         } else {
             LOG.warn("stream {} still can't be folded: {}", fold.stream.id(), cause.getMessage());
         }

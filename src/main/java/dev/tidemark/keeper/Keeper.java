@@ -129,8 +129,11 @@ final class Keeper {
                 connected(connected.result());
                 return Future.succeededFuture();
             }
-            trouble = String.valueOf(connected.cause().getMessage());
-            LOG.warn("no connection to the live log: {}", trouble);
+            String reason = String.valueOf(connected.cause().getMessage());
+            if (!reason.equals(trouble)) {
+                LOG.warn("no connection to the live log, tried again until there is one: {}", reason);
+            }
+            trouble = reason;
             connectAtNs = clock.monotonicNs() + backoffNs;
             backoffNs = Math.min(BACKOFF_NS_MAX, backoffNs * 2);
             return Future.failedFuture(connected.cause());
@@ -143,6 +146,9 @@ final class Keeper {
             return;
         }
         appender = connection;
+        if (!trouble.isEmpty()) {
+            LOG.info("connected to the live log");
+        }
         trouble = "";
         backoffNs = BACKOFF_NS_MIN;
         List.copyOf(stripes.values()).forEach(StripeKeeper::tryResume);

@@ -60,6 +60,18 @@ class SeamReadTest {
     }
 
     @Test
+    void afterARestartTheLiveLogIsAskedWhereItBegins() {
+        world.append(40).nextMs(10).seal().append(20).release(true);
+        world.elapse(3_010);
+        Seam seam = seam();
+        assertEquals(world.position(1), seam.earliest());
+        assertEquals(world.position(1), seam.firstLive());
+        assertEquals(60, seam.liveEvents());
+        assertEquals(3_010, seam.foldLagMs());
+        assertEquals(1, world.redisReads);
+    }
+
+    @Test
     void withRedisAwayAColdStreamShowsWhatTheArchiveKnows() {
         world.append(40).foldAll().trimAll().retire();
         world.redisAway = true;

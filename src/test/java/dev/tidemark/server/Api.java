@@ -149,9 +149,14 @@ public final class Api {
         return watermark == null ? "" : watermark;
     }
 
+    /** Asks for NDJSON. */
+    public Answer ndjson(String path) {
+        return send(request(path).header("Accept", "application/x-ndjson"));
+    }
+
     /** Lines of an NDJSON answer: events, then control lines. */
     public List<JsonObject> lines(String path) {
-        Answer answer = send(request(path).header("Accept", "application/x-ndjson"));
+        Answer answer = ndjson(path);
         if (answer.status() != 200) {
             throw new IllegalStateException(answer.status() + " " + answer.text());
         }

@@ -143,7 +143,8 @@ class OrderIT {
     /** As a subscriber gets them. */
     private static List<String> withoutType(List<JsonObject> events) {
         return events.stream()
-                .map(event -> new JsonObject().put("type", "event").mergeIn(event).encode())
+                .map(event ->
+                        new JsonObject().put("type", "event").mergeIn(event).encode())
                 .toList();
     }
 }

@@ -40,7 +40,9 @@ class RetentionIT {
     }
 
     private static void eventually(Callable<Boolean> condition) {
-        await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(50)).until(condition);
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(50))
+                .until(condition);
     }
 
     private static int live(String stream) {

@@ -59,7 +59,9 @@ class StreamsIT {
     @Test
     void whatCanNotBeSetIsRefusedAndNothingOfIt() {
         assertEquals(
-                201, api().put("fixed", "{\"roll\":\"hourly\",\"live_max_events\":7}").status());
+                201,
+                api().put("fixed", "{\"roll\":\"hourly\",\"live_max_events\":7}")
+                        .status());
         JsonObject before = settings("fixed");
         for (String bad : List.of(
                 "{\"live_max_event\":5}",
@@ -88,7 +90,8 @@ class StreamsIT {
         assertEquals(409, roll.status());
         assertTrue(roll.json().getString("detail").contains("roll"), roll.text());
         assertEquals(409, api().put("fixed", "{\"roll\":null}").status());
-        assertEquals(200, api().put("fixed", "{\"roll\":\"hourly\",\"stripes\":1}").status());
+        assertEquals(
+                200, api().put("fixed", "{\"roll\":\"hourly\",\"stripes\":1}").status());
         assertEquals(before, settings("fixed"));
         assertEquals(404, api().get("/v1/streams/never-made").status());
     }
@@ -101,8 +104,7 @@ class StreamsIT {
         List<String> names = new ArrayList<>();
         String after = "page-";
         while (after != null) {
-            JsonObject page =
-                    api().get("/v1/streams?limit=10&after=" + after).json();
+            JsonObject page = api().get("/v1/streams?limit=10&after=" + after).json();
             assertTrue(page.getJsonArray("streams").size() <= 10);
             page.getJsonArray("streams").forEach(one -> names.add(((JsonObject) one).getString("stream")));
             after = page.getString("next");
@@ -171,7 +173,9 @@ class StreamsIT {
         JsonObject fresh = api.append("again", List.of("\"new\"")).json();
         assertNotEquals(oldGeneration, api.seam("again").getString("generation"));
         assertEquals(List.of("\"new\""), api.payloads("/v1/streams/again/events"));
-        assertEquals(404, api.get("/v1/streams/again/events/" + old.getString("first")).status());
+        assertEquals(
+                404,
+                api.get("/v1/streams/again/events/" + old.getString("first")).status());
         for (String query : List.of("after=" + oldCursor, "before=" + oldCursor)) {
             Api.Answer gone = api.get("/v1/streams/again/events?" + query);
             assertEquals(410, gone.status(), gone.text());
