@@ -21,19 +21,21 @@ import java.util.regex.Pattern;
 /** A server as users start it: the jar in a process of its own, with its own child Redis, on a free port. */
 public final class ServerProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
-    private static final Pattern TROUBLE =
-            Pattern.compile("Exception|(^\\s+at )|\\bERROR\\b|OutOfMemory|LEAK|SIG(BUS|SEGV)");
-    private static final Pattern BLOCKED = Pattern.compile("has been blocked");
     private static final long START_SECONDS = 120;
     /** Exit code of a JVM that has stopped in order because of SIGTERM. */
     static final int TERMINATED = 143;
+
+    /** What a healthy server never logs, whatever happens around it. */
+    private static final Pattern TROUBLE = Pattern.compile(
+            " ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
+                    + "|Exception in thread|OutOfMemory|LEAK:|^# A fatal error");
+
+    private static final Pattern BLOCKED = Pattern.compile("has been blocked");
 
     private final Path data;
     private final Process process;
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
     private final CompletableFuture<String> ready = new CompletableFuture<>();
-
-    private final Thread reader;
 
     private ServerProcess(Path data, Process process) {
         this.data = data;
