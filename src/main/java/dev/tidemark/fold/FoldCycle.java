@@ -348,26 +348,27 @@ class FoldCycle {
 
     /** Looks back from where this process began, no further than the window of bytes reaches. */
     private Future<Void> learnBytes(StreamFold fold, Position before, long left) {
-        return reader.rangeReverse(stripe(fold), before, Position.ZERO, REDIS_PAGE).compose(page -> {
-            long bytes = 0;
-            for (Event event : page.events()) {
-                bytes += event.payload().length;
-            }
-            if (!page.events().isEmpty()) {
-                Event newest = page.events().get(0);
-                fold.spans.addOldest(newest.id(), newest.ordinal(), bytes);
-            }
-            if (page.full() && bytes <= left) {
-                return learnBytes(fold, page.last(), left - bytes);
-            }
-            if (page.full()) {
-                // What lies below is beyond the window, however much it is.
-                Event oldest = page.events().get(page.events().size() - 1);
-                fold.spans.addOldest(oldest.id().previous(), oldest.ordinal() - 1, 0);
-            }
-            fold.bytesLearned = true;
-            return Future.succeededFuture();
-        });
+        return reader.rangeReverse(stripe(fold), before, Position.ZERO, REDIS_PAGE)
+                .compose(page -> {
+                    long bytes = 0;
+                    for (Event event : page.events()) {
+                        bytes += event.payload().length;
+                    }
+                    if (!page.events().isEmpty()) {
+                        Event newest = page.events().get(0);
+                        fold.spans.addOldest(newest.id(), newest.ordinal(), bytes);
+                    }
+                    if (page.full() && bytes <= left) {
+                        return learnBytes(fold, page.last(), left - bytes);
+                    }
+                    if (page.full()) {
+                        // What lies below is beyond the window, however much it is.
+                        Event oldest = page.events().get(page.events().size() - 1);
+                        fold.spans.addOldest(oldest.id().previous(), oldest.ordinal() - 1, 0);
+                    }
+                    fold.bytesLearned = true;
+                    return Future.succeededFuture();
+                });
     }
 
     /** Looks at the oldest page of what is folded and still live; true if it was. */

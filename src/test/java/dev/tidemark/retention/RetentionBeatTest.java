@@ -137,7 +137,8 @@ class RetentionBeatTest {
         succeeded(world.append(List.of(NewEvent.json(payload), NewEvent.json(payload))));
         world.seal();
         assertTrue(beat(world).isDue(world.liveStream(), FoldStatus.NONE));
-        Position first = world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
+        Position first =
+                world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
         assertFalse(beat(world).isDue(world.liveStream(), folded(world, first, 0, 10_000)));
         assertTrue(beat(world).isDue(world.liveStream(), folded(world, first, 0, 10_001)));
         assertTrue(beat(world).isDue(world.liveStream(), folded(world, first, 0, Long.MAX_VALUE)), "not known yet");

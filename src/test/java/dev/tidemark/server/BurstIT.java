@@ -133,8 +133,7 @@ class BurstIT {
         assertEquals(201, encoded("GZIP", "application/json", gzip("3")).status());
         assertEquals(201, encoded("x-gzip", "application/json", gzip("4")).status());
         assertEquals(201, encoded("identity", "application/json", utf8("5")).status());
-        assertEquals(
-                List.of("{\"a\":1}", "1", "2", "3", "4", "5"), api().payloads("/v1/streams/packed/events"));
+        assertEquals(List.of("{\"a\":1}", "1", "2", "3", "4", "5"), api().payloads("/v1/streams/packed/events"));
     }
 
     @Test
@@ -179,7 +178,8 @@ class BurstIT {
     @Test
     @Tag("R52")
     void otherAndSeveralEncodingsAreRefused() throws IOException {
-        for (String encoding : List.of("br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, gzip", "rubbish")) {
+        for (String encoding :
+                List.of("br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, gzip", "rubbish")) {
             assertEquals(415, encoded(encoding, "application/json", gzip("1")).status(), encoding);
         }
         Api.Answer twice = api().send(api().request(Api.stream("packed") + "/events")
@@ -253,8 +253,9 @@ class BurstIT {
         Runnable writer = () -> {
             while (!over.get()) {
                 int batch = next.getAndIncrement();
-                List<String> lines =
-                        IntStream.range(0, 5).mapToObj(i -> "[" + batch + "," + i + "]").toList();
+                List<String> lines = IntStream.range(0, 5)
+                        .mapToObj(i -> "[" + batch + "," + i + "]")
+                        .toList();
                 told.take(batch, api().append("dying", lines));
             }
         };
@@ -291,7 +292,8 @@ class BurstIT {
         Set<Integer> found = new TreeSet<>();
         assertEquals(0, events.size() % 5);
         for (int i = 0; i < events.size(); i += 5) {
-            int batch = Integer.parseInt(events.get(i).substring(1, events.get(i).indexOf(',')));
+            int batch =
+                    Integer.parseInt(events.get(i).substring(1, events.get(i).indexOf(',')));
             for (int line = 0; line < 5; line++) {
                 assertEquals("[" + batch + "," + line + "]", events.get(i + line));
             }

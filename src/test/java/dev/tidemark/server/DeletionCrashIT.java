@@ -24,7 +24,9 @@ class DeletionCrashIT {
     static final RunningServer SERVER = new RunningServer(Map.of());
 
     private static List<String> payloads(String stream) {
-        return IntStream.range(0, 50).mapToObj(i -> "\"" + stream + "-" + i + "\"").toList();
+        return IntStream.range(0, 50)
+                .mapToObj(i -> "\"" + stream + "-" + i + "\"")
+                .toList();
     }
 
     @Test

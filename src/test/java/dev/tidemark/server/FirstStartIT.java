@@ -139,7 +139,8 @@ class FirstStartIT {
             assertTrue(server.process().waitFor(60, TimeUnit.SECONDS), "it goes on");
             assertEquals(1, server.process().exitValue());
             server.awaitLogEnd();
-            String last = server.log().isEmpty() ? "" : server.log().get(server.log().size() - 1);
+            String last =
+                    server.log().isEmpty() ? "" : server.log().get(server.log().size() - 1);
             assertTrue(last.startsWith("tidemark: "), server.log().toString());
             assertTrue(last.contains(named), last);
             server.assertCleanLog();

@@ -187,7 +187,8 @@ class RetentionIT {
         assertEquals(200, api().fold("bytes-later").status());
         SERVER.killAndRestart();
         eventually(() -> live("bytes-later") == 3_000);
-        assertEquals(200, api().put("bytes-later", "{\"live_max_bytes\":\"6KiB\"}").status());
+        assertEquals(
+                200, api().put("bytes-later", "{\"live_max_bytes\":\"6KiB\"}").status());
         eventually(() -> live("bytes-later") <= 1_024);
         assertTrue(live("bytes-later") >= 500, live("bytes-later") + " are live");
         assertEquals(numbered(100_000, 3_000), api().payloads("/v1/streams/bytes-later/events"));

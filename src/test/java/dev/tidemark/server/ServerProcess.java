@@ -26,8 +26,8 @@ public final class ServerProcess implements AutoCloseable {
     static final int TERMINATED = 143;
 
     /** What a healthy server never logs, whatever happens around it. */
-    private static final Pattern TROUBLE = Pattern.compile(
-            " ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
+    private static final Pattern TROUBLE =
+            Pattern.compile(" ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
                     + "|Exception in thread|OutOfMemory|LEAK:|^# A fatal error");
 
     private static final Pattern BLOCKED = Pattern.compile("has been blocked");
