@@ -254,8 +254,11 @@ class FoldCycle {
             fold.firstLive = slices.get(0).first();
         }
         keepers.folded(fold.stream, 0, watermark, lastOrdinal);
-        trimmer.copySeam(fold.stream.id(), watermark)
+        Future<Void> before = fold.seamCopy;
+        Future<Void> copy = trimmer.copySeam(fold.stream.id(), watermark)
                 .onFailure(failure -> LOG.debug("the seam wasn't copied to Redis: {}", failure.getMessage()));
+        fold.seamCopy =
+                before.isComplete() ? copy : Future.join(before, copy).mapEmpty();
     }
 
     // ---- step 7 ----
