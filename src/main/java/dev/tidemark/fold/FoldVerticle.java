@@ -42,6 +42,8 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private final Clock clock;
     private final CallerContext callers;
     private final Map<StreamId, StreamFold> folds = new ConcurrentHashMap<>();
+    /** On the fold. */
+    private boolean stopped;
 
     FoldVerticle(FoldCycle cycle, Archives archives, SealedChunks keepers, Clock clock, CallerContext callers) {
         this.cycle = cycle;
@@ -58,22 +60,24 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         return new FoldVerticle(cycle, ports.archives(), ports.keepers(), ports.clock(), callers);
     }
 
-    /** Ends behind what is under way: its answers must find this verticle. */
+    /**
+     * Starts no further cycle, and waits for those under way and for what Redis has still to answer: later, the answers would find this
+     * thread gone.
+     */
     @Override
     public Future<?> stop() {
-        cycle.stop();
-        return quiet(clock.monotonicNs() + STOP_NS_MAX);
-    }
-
-    private Future<Void> quiet(long untilNs) {
-        if (folds.values().stream().noneMatch(StreamFold::isBusy)) {
-            return Future.succeededFuture();
+        stopped = true;
+        List<Future<?>> ends = new ArrayList<>();
+        for (StreamFold fold : folds.values()) {
+            Promise<Void> ended = Promise.promise();
+            if (fold.running) {
+                fold.afterwards.add(ended::complete);
+            } else {
+                ended.complete();
+            }
+            ends.add(ended.future().compose(over -> fold.seamCopy.otherwiseEmpty()));
         }
-        if (clock.monotonicNs() > untilNs) {
-            LOG.warn("the fold is stopped in the middle of its work");
-            return Future.succeededFuture();
-        }
-        return vertx.timer(STOP_LOOK_MS).compose(later -> quiet(untilNs));
+        return ends.isEmpty() ? Future.succeededFuture() : Future.join(ends);
     }
 
     @Override
@@ -156,7 +160,9 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private void start(StreamFold fold) {
         fold.running = true;
         Future<Position> run;
-        if (fold.stream.isDeleted()) {
+        if (stopped) {
+            run = Future.failedFuture(new Problem(Problem.Kind.UNAVAILABLE, "the server is stopping"));
+        } else if (fold.stream.isDeleted()) {
             run = Future.failedFuture(Problem.notFound("there is no stream '" + fold.stream.name() + "'"));
         } else {
             run = fold.stream.open().compose(opened -> cycle.run(fold));
@@ -192,7 +198,7 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     }
 
     private void failed(StreamFold fold, Throwable cause) {
-        if (fold.stream.isDeleted()) {
+        if (stopped || fold.stream.isDeleted()) {
             return;
         }
         fold.failed(clock.wallMs(), String.valueOf(cause.getMessage()), cycle.overRetained(fold));

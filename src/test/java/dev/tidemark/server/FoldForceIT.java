@@ -16,6 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the system calls of the built server say about the order of force and trim. */
 @Tag("R05")
 class FoldForceIT {
+    private static final Pattern MIN_ID = Pattern.compile("MINID.*?\\D(\\d+)-(\\d+)");
     private static final String STREAM = "forced";
     private static final long HOUR_MS = 3_600_000;
     private static final int LIVE_MAX_EVENTS = 3;
@@ -74,8 +77,10 @@ class FoldForceIT {
         List<Path> files = rollFiles(archive);
         assertEquals(3, files.size(), () -> "three hours, three files: " + files);
         List<Call> calls = StraceLog.read(trace).calls();
+        Position before = Position.ZERO;
         for (Fold fold : folds) {
-            assertForced(calls, fold, files);
+            assertForced(calls, fold, before, files);
+            before = EventId.parse(fold.lastId()).position();
         }
         assertDirectoriesForced(calls, archive);
     }
@@ -127,12 +132,19 @@ class FoldForceIT {
     }
 
     /**
-     * The fold began behind the answer to its append. Between that and the next XTRIM every file it wrote, and for a new one its
-     * directory, must have been forced; where it rolled, the file before too, behind the roll: it got its end mark then.
+     * The fold began behind the answer to its append. Between that and the first XTRIM that removes any event of it every file it
+     * wrote, and for a new one its directory, must have been forced; where it rolled, the file before too, behind the roll: it got its
+     * end mark then.
+     *
+     * @param before the newest event of the fold before
      */
-    private static void assertForced(List<Call> calls, Fold fold, List<Path> files) {
+    private static void assertForced(List<Call> calls, Fold fold, Position before, List<Path> files) {
         Call answer = first(calls, 0, call -> call.sends("\\\"last\\\":\\\"" + fold.lastId()), "answer of " + fold);
-        Call trim = first(calls, answer.begin(), call -> call.sends("XTRIM"), "trim of " + fold);
+        Call trim = first(
+                calls,
+                answer.begin(),
+                call -> call.sends("XTRIM") && trimBound(call).isAfter(before.next()),
+                "trim of " + fold);
         int written = answer.begin();
         for (int file : fold.newFiles()) {
             Path path = files.get(file);
@@ -149,6 +161,13 @@ class FoldForceIT {
         for (int file : fold.files()) {
             assertForcedBetween(calls, files.get(file), written, trim.begin());
         }
+    }
+
+    /** What {@code XTRIM key MINID = ms-seq} keeps first. */
+    private static Position trimBound(Call trim) {
+        Matcher minId = MIN_ID.matcher(trim.arguments());
+        assertTrue(minId.find(), () -> "an XTRIM of another form: " + trim);
+        return new Position(Long.parseLong(minId.group(1)), Long.parseLong(minId.group(2)));
     }
 
     private static void assertForcedBetween(List<Call> calls, Path path, int after, int before) {

@@ -74,6 +74,8 @@ class OwnershipIT {
         assertRefused(second(first.data()), "the data directory " + first.data().toRealPath(), "pid " + first.pid());
         assertEquals(redis, first.redis().orElseThrow().pid(), "the child Redis");
         assertGoesOn(first);
+        // Both have the same Redis: closing the second one ends it.
+        assertEquals(ServerProcess.TERMINATED, first.terminate());
     }
 
     @Test

@@ -118,7 +118,12 @@ final class ResumingFollower implements AutoCloseable {
                 }
             }
             case "hello", "caught_up", "fell_behind", "heartbeat", "sealed" -> {}
-            default -> unexpected.add(message.encode());
+            default -> {
+                boolean comeBack = Boolean.TRUE.equals(message.getBoolean("retryable"));
+                if (!comeBack) {
+                    unexpected.add(message.encode());
+                }
+            }
         }
     }
 
