@@ -263,11 +263,27 @@ class FoldCycle {
             fold.firstLive = slices.get(0).first();
         }
         keepers.folded(fold.stream, 0, watermark, lastOrdinal);
-        Future<Void> before = fold.seamCopy;
-        Future<Void> copy = trimmer.copySeam(fold.stream.id(), watermark)
-                .onFailure(failure -> LOG.debug("the seam wasn't copied to Redis: {}", failure.getMessage()));
-        fold.seamCopy =
-                before.isComplete() ? copy : Future.join(before, copy).mapEmpty();
+        copySeam(fold);
+    }
+
+    /** One copy at a time, so that none overtakes a later one; the next has what W is then. */
+    private void copySeam(StreamFold fold) {
+        if (fold.copying) {
+            fold.copyAgain = true;
+            return;
+        }
+        fold.copying = true;
+        fold.copyAgain = false;
+        trimmer.copySeam(fold.stream.id(), fold.archive.watermark()).onComplete(copied -> {
+            fold.copying = false;
+            if (copied.failed()) {
+                LOG.debug("the seam wasn't copied to Redis: {}", copied.cause().getMessage());
+            }
+            if (fold.copyAgain && !fold.stream.isDeleted()) {
+                copySeam(fold);
+            }
+            fold.copied();
+        });
     }
 
     // ---- step 7 ----

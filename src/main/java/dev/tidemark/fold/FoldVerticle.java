@@ -30,10 +30,6 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
     private static final long BACKOFF_NS_MIN = 200_000_000;
     private static final long BACKOFF_NS_MAX = 5_000_000_000L;
-    /** Longer than Redis may be silent before a command of it has failed. */
-    private static final long STOP_NS_MAX = 6_000_000_000L;
-
-    private static final long STOP_LOOK_MS = 10;
     private static final long TRIM_RETRY_NS = 1_000_000_000L;
 
     private final FoldCycle cycle;
@@ -67,17 +63,14 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     @Override
     public Future<?> stop() {
         stopped = true;
-        List<Future<?>> ends = new ArrayList<>();
+        cycle.stop();
+        List<Future<Void>> ends = new ArrayList<>();
         for (StreamFold fold : folds.values()) {
             Promise<Void> ended = Promise.promise();
-            if (fold.running) {
-                fold.afterwards.add(ended::complete);
-            } else {
-                ended.complete();
-            }
-            ends.add(ended.future().compose(over -> fold.seamCopy.otherwiseEmpty()));
+            fold.whenQuiet(ended::complete);
+            ends.add(ended.future());
         }
-        return ends.isEmpty() ? Future.succeededFuture() : Future.join(ends);
+        return Future.join(ends);
     }
 
     @Override

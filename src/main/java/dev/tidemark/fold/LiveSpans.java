@@ -33,14 +33,24 @@ final class LiveSpans {
         bytes += payloadBytes;
     }
 
+    /** Joins neighbours up to equal widths, half as many as there may be. */
     private void halve() {
+        Span oldest = spans.element();
+        long width = (spans.getLast().lastOrdinal - oldest.lastOrdinal) / (SPANS_MAX / 2) + 1;
         Deque<Span> joined = new ArrayDeque<>();
+        Span open = spans.remove();
+        long start = open.lastOrdinal;
         while (!spans.isEmpty()) {
-            Span first = spans.removeFirst();
-            Span second = spans.pollFirst();
-            joined.addLast(
-                    second == null ? first : new Span(second.last, second.lastOrdinal, first.bytes + second.bytes));
+            Span next = spans.remove();
+            if (next.lastOrdinal - start <= width) {
+                open = new Span(next.last, next.lastOrdinal, open.bytes + next.bytes);
+            } else {
+                joined.addLast(open);
+                start = open.lastOrdinal;
+                open = next;
+            }
         }
+        joined.addLast(open);
         spans.addAll(joined);
     }
 

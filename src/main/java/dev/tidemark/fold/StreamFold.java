@@ -3,7 +3,6 @@ package dev.tidemark.fold;
 import dev.tidemark.archive.ArchiveAppender;
 import dev.tidemark.event.Position;
 import dev.tidemark.keeper.LiveStream;
-import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,8 +22,6 @@ final class StreamFold {
     List<Promise<Position>> waiting = new ArrayList<>();
 
     List<Promise<Position>> waitingForNext = new ArrayList<>();
-    /** Completes when every copy of W to Redis is answered. */
-    Future<Void> seamCopy = Future.succeededFuture();
     /** What is to be done when the cycle under way has ended. */
     List<Runnable> afterwards = new ArrayList<>();
 

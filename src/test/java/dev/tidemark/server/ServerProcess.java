@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
 public final class ServerProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
     private static final long START_SECONDS = 120;
+
     /** Exit code of a JVM that has stopped in order because of SIGTERM. */
     static final int TERMINATED = 143;
 
@@ -34,6 +35,7 @@ public final class ServerProcess implements AutoCloseable {
 
     private final Path data;
     private final Process process;
+    private final Thread reader;
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
     private final CompletableFuture<String> ready = new CompletableFuture<>();
 
@@ -181,6 +183,9 @@ public final class ServerProcess implements AutoCloseable {
 
     /** @throws AssertionError with the log, if there is any trouble in it */
     public void assertCleanLog() {
+        if (!process.isAlive()) {
+            awaitLogEnd();
+        }
         List<String> troubles = troubles();
         if (!troubles.isEmpty()) {
             List<String> all = log();
@@ -192,17 +197,18 @@ public final class ServerProcess implements AutoCloseable {
 
     /** SIGKILL; returns when the process is gone. */
     public void kill() {
-        process.destroyForcibly();
+        boolean unused = process.toHandle().destroyForcibly();
         awaitEnd();
     }
 
-    /** SIGTERM; returns its exit code. */
+    /** SIGTERM; returns its exit code when it has ended and its whole log is there. */
     public int terminate() {
         // Process.destroy would close the output too, and with it the end of the log.
         if (!process.toHandle().destroy()) {
             throw new IllegalStateException("the server can't be asked to end");
         }
         awaitEnd();
+        awaitLogEnd();
         return process.exitValue();
     }
 
@@ -248,11 +254,28 @@ public final class ServerProcess implements AutoCloseable {
         });
     }
 
+    /** Closes all of them in order, whatever the others throw, looks into the servers' logs, and throws the first failure. */
+    static void closeAll(List<AutoCloseable> resources) throws Exception {
+        Exception failure = null;
+        for (AutoCloseable resource : resources) {
+            try {
+                resource.close();
+                if (resource instanceof ServerProcess server) {
+                    server.assertCleanLog();
+                }
+            } catch (Exception | AssertionError e) {
+                failure = failure == null ? new Exception("while closing", e) : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
     /** Ends server and child, whatever state they are in. */
     @Override
     public void close() {
-        process.destroyForcibly();
-        awaitEnd();
+        kill();
         killRedis(data);
     }
 }
