@@ -48,7 +48,8 @@ final class OpenQueue {
     private @Nullable ExcerptAppender appender;
     private @Nullable SpaceAhead space;
 
-    private OpenQueue(ArchiveFolder folder, QueueClock clock, SingleChronicleQueue queue, int excerptBytesMax, boolean full) {
+    private OpenQueue(
+            ArchiveFolder folder, QueueClock clock, SingleChronicleQueue queue, int excerptBytesMax, boolean full) {
         this.folder = folder;
         this.clock = clock;
         this.queue = queue;
