@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import net.openhft.chronicle.core.io.BackgroundResourceReleaser;
 
 /**
  * The archives of all streams, in {@code <data>/archive}. It keeps about {@value #OPEN_MAX} of them open, the ones used last; the
@@ -27,7 +28,7 @@ public final class Archive implements AutoCloseable {
     private final Path root;
     private final int blockBytes;
     private final int openMax;
-    private final FileForce disk;
+    private final Storage disk;
     private final Map<StreamId, StreamArchive> streams = new ConcurrentHashMap<>();
 
     /** Those whose files may be open, the one used last at the end. Under its own lock. */
@@ -38,14 +39,23 @@ public final class Archive implements AutoCloseable {
      * @param limits checked as {@link #checkLimits} does
      */
     public Archive(Path root, Limits limits) {
-        this(root, limits, OPEN_MAX, FileForce.REAL);
+        this(root, limits, OPEN_MAX, Storage.REAL);
     }
 
-    Archive(Path root, Limits limits, int openMax, FileForce disk) {
+    Archive(Path root, Limits limits, int openMax, Storage disk) {
+        registerWithJvm();
         this.root = root;
         this.openMax = openMax;
         this.disk = disk;
         blockBytes = checkedBlockBytes(limits);
+    }
+
+    /**
+     * The queue library registers a shutdown hook when it is first used. Once the JVM is stopping that fails, and the library with it:
+     * a server stopped before its first fold couldn't fold what it has.
+     */
+    private static void registerWithJvm() {
+        BackgroundResourceReleaser.releasePendingResources();
     }
 
     /**
@@ -82,7 +92,7 @@ public final class Archive implements AutoCloseable {
         return blockBytes / 4;
     }
 
-    FileForce disk() {
+    Storage disk() {
         return disk;
     }
 

@@ -1,17 +1,10 @@
 package dev.tidemark.archive;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,10 +18,8 @@ final class ArchiveFolder {
 
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveFolder.class);
 
-    private static final int NOT_COMPLETE = 0x8000_0000;
-    private static final int META_DATA = 0x4000_0000;
-    private static final int HEADER_BYTES_MAX = 4 << 10;
-    private static final byte[] HEADER_TYPE = "SCQStore".getBytes(StandardCharsets.US_ASCII);
+    /** Where a file is tried alone. */
+    private static final String TRIAL = "trial.tmp";
 
     private final Path path;
     private final RollFiles files;
@@ -60,7 +51,7 @@ final class ArchiveFolder {
                     cycles.add(cycle);
                 }
             }
-        } catch (NoSuchFileException | NotDirectoryException e) {
+        } catch (NoSuchFileException e) {
             return new int[0];
         }
         return cycles.build().sorted().toArray();
@@ -70,7 +61,7 @@ final class ArchiveFolder {
      * Moves away what would stop the queue library, or make it wait or throw good files away: roll files that were not finished
      * being made, whose start isn't one, and foreign files with a roll file's suffix.
      */
-    void tidy() throws IOException {
+    void tidy(int blockBytes) throws IOException {
         if (!Files.isDirectory(path)) {
             return;
         }
@@ -78,39 +69,45 @@ final class ArchiveFolder {
             for (Path entry : entries) {
                 if (files.cycleOf(String.valueOf(entry.getFileName())) == RollFiles.NONE) {
                     moveAside(entry, FOREIGN);
-                } else if (!startsAsRollFile(entry)) {
+                } else if (!startsAsRollFile(entry, blockBytes)) {
                     moveAside(entry, DAMAGED);
                 }
             }
         }
     }
 
-    private static boolean startsAsRollFile(Path file) throws IOException {
-        ByteBuffer start = ByteBuffer.allocate(HEADER_BYTES_MAX).order(ByteOrder.nativeOrder());
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            int read;
-            do {
-                read = channel.read(start);
-            } while (read > 0 && start.hasRemaining());
-        }
-        if (start.position() < 64) {
-            return false;
-        }
-        int header = start.getInt(0);
-        int length = header & ~(NOT_COMPLETE | META_DATA);
-        if ((header & NOT_COMPLETE) != 0 || (header & META_DATA) == 0 || length < 64 || length > start.position() - 4) {
-            return false;
-        }
-        return indexOf(start.array(), 4, 64, HEADER_TYPE) >= 0;
+    private boolean startsAsRollFile(Path file, int blockBytes) throws IOException {
+        return switch (RollFileHeader.check(file)) {
+            case GOOD -> true;
+            case BAD -> false;
+            case UNKNOWN -> opensAlone(file, blockBytes);
+        };
     }
 
-    private static int indexOf(byte[] bytes, int from, int to, byte[] wanted) {
-        for (int i = from; i + wanted.length <= to; i++) {
-            if (Arrays.equals(bytes, i, i + wanted.length, wanted, 0, wanted.length)) {
-                return i;
+    /** Whether the queue library reads a file that stands in a directory of its own, under a second name. */
+    private boolean opensAlone(Path file, int blockBytes) throws IOException {
+        Path directory = path.resolve(TRIAL);
+        Disk.deleteTree(directory);
+        Disk.createDirectories(directory);
+        try {
+            int cycle = files.cycleOf(String.valueOf(file.getFileName()));
+            ArchiveFolder alone = new ArchiveFolder(directory, files);
+            Files.createLink(alone.file(cycle), file);
+            OpenQueue queue = OpenQueue.open(alone, cycle, blockBytes);
+            try {
+                ExcerptReader reader = queue.borrow();
+                boolean read = reader.read(cycle, 0) == ExcerptReader.Found.EXCERPT;
+                reader.close();
+                return read;
+            } finally {
+                queue.release();
             }
+        } catch (ArchiveException | UnsupportedOperationException e) {
+            LOG.warn("{} was tried alone: {}", file, e.toString());
+            return false;
+        } finally {
+            Disk.deleteTree(directory);
         }
-        return -1;
     }
 
     /** Renames a file so that the queue library doesn't see it, and forces that. */

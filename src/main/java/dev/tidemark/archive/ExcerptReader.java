@@ -134,12 +134,24 @@ final class ExcerptReader {
     private ExcerptTailer tailer() {
         ExcerptTailer current = tailer;
         if (current == null) {
-            current = queue.createTailer();
+            current = createTailer();
             current.singleThreadedCheckDisabled(true);
             tailer = current;
             next = -1;
         }
         return current;
+    }
+
+    /** It looks at the oldest file, whichever is wanted: a failure says nothing about that one. */
+    private ExcerptTailer createTailer() {
+        try {
+            return queue.createTailer();
+        } catch (ClosedIllegalStateException e) {
+            throw e;
+        } catch (RuntimeException | AssertionError | InternalError e) {
+            throw new ArchiveException(
+                    ArchiveException.Kind.DAMAGED, "the archive in " + folder + " can't be opened for reading", e);
+        }
     }
 
     private void dropTailer() {

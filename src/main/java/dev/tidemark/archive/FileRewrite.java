@@ -19,10 +19,12 @@ final class FileRewrite {
 
     private final ArchiveFolder folder;
     private final int blockBytes;
+    private final Storage disk;
 
-    FileRewrite(ArchiveFolder folder, int blockBytes) {
+    FileRewrite(ArchiveFolder folder, int blockBytes, Storage disk) {
         this.folder = folder;
         this.blockBytes = blockBytes;
+        this.disk = disk;
     }
 
     /**
@@ -35,7 +37,7 @@ final class FileRewrite {
     long keep(ExcerptReader from, int cycle, Tail tail, @Nullable Path kept) throws IOException {
         Path directory = folder.path().resolve(DIRECTORY);
         Disk.deleteTree(directory);
-        if (folder.path().toFile().getUsableSpace() < tail.end + FREE_BYTES_MIN) {
+        if (disk.usableBytes(folder.path()) < tail.end + FREE_BYTES_MIN) {
             throw new ArchiveException(
                     ArchiveException.Kind.DISK_FULL, "no space to write " + folder.file(cycle) + " anew");
         }
@@ -50,13 +52,13 @@ final class FileRewrite {
         } finally {
             queue.release();
         }
-        Disk.force(aside.file(cycle));
+        disk.force(aside.file(cycle));
         Path old = folder.file(cycle);
         if (kept != null || copy.holes) {
             keepOld(old, kept == null ? folder.freeName(old, ArchiveFolder.DAMAGED) : kept);
         }
         Files.move(aside.file(cycle), old, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        Disk.forceDirectory(folder.path());
+        disk.forceDirectory(folder.path());
         Disk.deleteTree(directory);
         tail.count = copy.written;
         return copy.end;
@@ -68,9 +70,9 @@ final class FileRewrite {
             Files.createLink(kept, old);
         } catch (UnsupportedOperationException e) {
             Files.copy(old, kept);
-            Disk.force(kept);
+            disk.force(kept);
         }
-        Disk.forceDirectory(folder.path());
+        disk.forceDirectory(folder.path());
     }
 
     private static final class Copy {

@@ -40,6 +40,7 @@ final class OpenQueue {
     private final ReadHints hints = new ReadHints();
 
     // The appending thread's.
+    private final ExcerptCodec codec = new ExcerptCodec();
     private @Nullable ExcerptAppender appender;
     private @Nullable SpaceAhead space;
 
@@ -97,11 +98,17 @@ final class OpenQueue {
     }
 
     void giveBack(ExcerptReader reader) {
+        reader.excerpt().trim();
         if (idle.size() < IDLE_READERS_MAX) {
             idle.addFirst(reader);
         } else {
             reader.close();
         }
+    }
+
+    /** The appending thread's. */
+    ExcerptCodec codec() {
+        return codec;
     }
 
     /** Whether the queue library could only open it for reading: it doesn't say so by itself. */

@@ -1,5 +1,6 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.event.Problem;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -16,11 +17,18 @@ import java.util.List;
 final class Arguments {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
 
+    private static final char REPLACEMENT = '\ufffd';
+
     private Arguments() {}
 
-    /** The arguments, those decoded again that the locale spoilt. */
+    /**
+     * The arguments, those decoded again that the locale spoilt.
+     *
+     * @throws CommandFailure if one isn't valid UTF-8
+     */
     static String[] asTyped(String[] decoded) {
-        if (decoded.length == 0 || "UTF-8".equalsIgnoreCase(System.getProperty("sun.jnu.encoding"))) {
+        boolean utf8 = "UTF-8".equalsIgnoreCase(System.getProperty("sun.jnu.encoding"));
+        if (utf8 && String.join("", decoded).indexOf(REPLACEMENT) < 0) {
             return decoded;
         }
         try {
@@ -31,6 +39,8 @@ final class Arguments {
     }
 
     /**
+     * Decodes what has bytes beyond ASCII.
+     *
      * @param decoded as the JVM gave them
      * @param commandLine all arguments of the process, each ended by a zero byte
      */
@@ -50,7 +60,7 @@ final class Arguments {
         for (int i = 0; i < decoded.length; i++) {
             byte[] bytes = raw.get(raw.size() - decoded.length + i);
             if (hasHighByte(bytes)) {
-                typed[i] = decode(bytes, decoded[i]);
+                typed[i] = decode(bytes);
             }
         }
         return typed;
@@ -65,14 +75,15 @@ final class Arguments {
         return false;
     }
 
-    private static String decode(byte[] bytes, String fallback) {
+    private static String decode(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
         } catch (CharacterCodingException e) {
-            return fallback;
+            throw CommandFailure.usage("an argument isn't valid UTF-8: '"
+                    + Problem.quote(new String(bytes, StandardCharsets.UTF_8)) + "'");
         }
     }
 }

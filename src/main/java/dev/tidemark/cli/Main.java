@@ -28,7 +28,16 @@ public final class Main {
 
     /** The process: ends it with the command's exit code. */
     public static void main(String[] args) {
-        System.exit(run(Arguments.asTyped(args), Terminal.ofProcess()));
+        Terminal terminal = Terminal.ofProcess();
+        String[] typed;
+        try {
+            typed = Arguments.asTyped(args);
+        } catch (CommandFailure e) {
+            terminal.note(e.message());
+            System.exit(e.exitCode());
+            return;
+        }
+        System.exit(run(typed, terminal));
     }
 
     /**
@@ -58,11 +67,12 @@ public final class Main {
     }
 
     private static CommandLine commandLine(Terminal terminal) {
-        CommandLine streams = command(new StreamsCommand.ListAll(terminal))
-                .addSubcommand("list", command(new StreamsCommand.ListAll(terminal)))
-                .addSubcommand("show", command(new StreamsCommand.Show(terminal)))
-                .addSubcommand("create", command(new StreamsCommand.Create(terminal)))
-                .addSubcommand("delete", command(new StreamsCommand.Delete(terminal)));
+        StreamsCommand.Streams all = new StreamsCommand.Streams(terminal);
+        CommandLine streams = command(all)
+                .addSubcommand("list", command(new StreamsCommand.ListAll(terminal, all.server())))
+                .addSubcommand("show", command(new StreamsCommand.Show(terminal, all.server())))
+                .addSubcommand("create", command(new StreamsCommand.Create(terminal, all.server())))
+                .addSubcommand("delete", command(new StreamsCommand.Delete(terminal, all.server())));
         CommandLine line = new CommandLine(new Main())
                 .addSubcommand("serve", command(new ServeCommand()))
                 .addSubcommand("append", command(new AppendCommand(terminal)))

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,6 +28,7 @@ final class ChildProcess {
     private static final long TERMINATE_MS = 2_000;
     private static final int PORTS_TRIED = 3;
     private static final int LOG_LINES = 6;
+    private static final int LOG_BYTES = 16 << 10;
     private static final List<Path> SETSID = List.of(Path.of("/usr/bin/setsid"), Path.of("/bin/setsid"));
 
     private final ChildRedis.Settings settings;
@@ -257,12 +260,18 @@ final class ChildProcess {
     }
 
     private static String logEnd(Path log, long from) throws IOException {
-        byte[] bytes = Files.exists(log) ? Files.readAllBytes(log) : new byte[0];
-        int start = (int) Math.min(from, bytes.length);
-        List<String> lines = new String(bytes, start, bytes.length - start, StandardCharsets.UTF_8)
-                .lines()
-                .toList();
-        return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
+        if (!Files.exists(log)) {
+            return "";
+        }
+        try (SeekableByteChannel channel = Files.newByteChannel(log)) {
+            ByteBuffer end = ByteBuffer.allocate(LOG_BYTES);
+            channel.position(Math.max(Math.min(from, channel.size()), channel.size() - LOG_BYTES));
+            int length = channel.read(end);
+            List<String> lines = new String(end.array(), 0, Math.max(0, length), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+            return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
+        }
     }
 
     /** In a session of its own, so that Ctrl-C on the terminal reaches the server only. */

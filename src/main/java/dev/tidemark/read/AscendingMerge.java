@@ -4,6 +4,7 @@ import dev.tidemark.archive.ArchivePage;
 import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Gap;
+import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
@@ -13,6 +14,7 @@ import dev.tidemark.livelog.LiveLogPage;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A {@link MergeRead} from older to newer events. A subscription's cursor: it is also told what its follower was given. */
 final class AscendingMerge implements MergeRead {
@@ -56,7 +58,11 @@ final class AscendingMerge implements MergeRead {
 
     @Override
     public Future<MergePage> next(int eventsMax, long bytesMax) {
-        return fill(new PageBuilder(eventsMax, bytesMax));
+        PageBuilder page = new PageBuilder(eventsMax, bytesMax);
+        return fill(page)
+                .recover(failure -> page.isEmpty()
+                        ? Future.failedFuture(failure)
+                        : Future.succeededFuture(page.rising(MergePage.End.MORE)));
     }
 
     private Future<MergePage> fill(PageBuilder page) {
@@ -144,9 +150,8 @@ final class AscendingMerge implements MergeRead {
     }
 
     private void takeMemory(PageBuilder page, TimelineSnapshot snapshot, Position end) {
-        give(page, through(snapshot.after(position, page.eventsRoom(), page.bytesRoom()), end));
-        if (!page.isFull()) {
-            announceMissing(page, Neighbours.inMemory(snapshot, end), end);
+        List<Slice> slices = through(snapshot.after(position, page.eventsRoom(), page.bytesRoom()), end);
+        if (give(page, slices) && !page.isFull() && announceMissing(page, Neighbours.inMemory(snapshot, end), end)) {
             position = end;
         }
     }
@@ -166,19 +171,35 @@ final class AscendingMerge implements MergeRead {
         return cut;
     }
 
-    private void give(PageBuilder page, List<Slice> slices) {
-        if (!slices.isEmpty()) {
-            page.announce(follow(slices));
-            page.addAll(slices);
+    /** Puts the next events on the page, if that is all there is to say; see {@link #follow}. */
+    private boolean give(PageBuilder page, List<Slice> slices) {
+        if (slices.isEmpty()) {
+            return true;
         }
+        List<Gap> gaps = follow(slices);
+        if (gaps == null) {
+            return false;
+        }
+        page.announce(gaps);
+        page.addAll(slices);
+        return true;
     }
 
-    /** The follower was given these events, which come next; returns what is missing before and between them. */
+    /**
+     * The follower is given these events, which come next; returns what is missing before and between them. Null if only the archive
+     * knows that: then it is asked next, and nothing has changed.
+     */
+    @Nullable
     List<Gap> follow(List<Slice> slices) {
-        List<Gap> gaps = continuity.take(slices);
+        List<Hole> losses = source.losses(continuity.holes(slices), slices);
+        if (source.isArchived(losses)) {
+            archiveFirst = true;
+            return null;
+        }
+        continuity.take(slices);
         position = slices.get(slices.size() - 1).last();
         given = position;
-        return gaps;
+        return losses.isEmpty() ? List.of() : losses.stream().map(Hole::gap).toList();
     }
 
     /** The reader gives up what lies between its cursor and the tail of {@code snapshot}. */
@@ -195,10 +216,24 @@ final class AscendingMerge implements MergeRead {
         return continuity.last();
     }
 
-    private void announceMissing(PageBuilder page, Neighbour next, Position end) {
-        for (Gap gap : continuity.before(next, end)) {
-            passGap(page, gap);
+    /** Announces what is missing up to the reader's bound; false if only the archive knows, which is asked next. */
+    private boolean announceMissing(PageBuilder page, Neighbour next, Position end) {
+        if (!continuity.isBroken(next)) {
+            return true;
         }
+        List<Hole> losses = source.losses(List.of(continuity.hole(next)), List.of());
+        if (source.isArchived(losses) && position.isBefore(source.watermark())) {
+            archiveFirst = true;
+            return false;
+        }
+        for (Hole loss : losses) {
+            Gap gap = loss.gap();
+            Position to = Position.min(gap.to(), end);
+            if (to.isAfter(gap.from())) {
+                passGap(page, new Gap(gap.from(), to, gap.reason()));
+            }
+        }
+        return true;
     }
 
     private Future<MergePage> takeArchive(PageBuilder page) {
@@ -276,19 +311,21 @@ final class AscendingMerge implements MergeRead {
         return neighbours.above(snapshot, upTo).compose(next -> {
             if (next.isPresent()) {
                 giveLive(page, events);
-                announceMissing(page, next.get(), upTo);
-                position = Position.max(position, upTo);
+                if (announceMissing(page, next.get(), upTo)) {
+                    position = Position.max(position, upTo);
+                }
             }
             return fill(page);
         });
     }
 
+    /** Gives events of the live log, all of them above W: what is missing there is lost. */
     private void giveLive(PageBuilder page, List<Event> events) {
         if (!events.isEmpty()) {
-            give(
-                    page,
-                    List.of(LivePageSize.chunk(source.stream().id().generation(), events, false)
-                            .slice()));
+            Generation generation = source.stream().id().generation();
+            Slice slice = LivePageSize.chunk(generation, events, false).slice();
+            boolean all = give(page, List.of(slice));
+            assert all : "W can't have passed " + slice.last();
         }
     }
 }

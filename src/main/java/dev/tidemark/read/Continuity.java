@@ -1,7 +1,6 @@
 package dev.tidemark.read;
 
 import dev.tidemark.event.Chunk;
-import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import java.util.ArrayList;
@@ -46,44 +45,48 @@ final class Continuity {
         return last;
     }
 
-    /** The gaps before and within the next events, which are taken as given. */
-    List<Gap> take(List<Slice> slices) {
-        List<Gap> gaps = List.of();
+    /** What is missing before and within the next events, in order; nothing is changed. */
+    List<Hole> holes(List<Slice> slices) {
+        List<Hole> holes = List.of();
+        Position position = at;
+        long ordinal = last;
         for (Slice slice : slices) {
-            if (slice.isEmpty()) {
-                continue;
-            }
             Chunk chunk = slice.chunk();
             int end = slice.to() - 1;
             boolean whole = chunk.ordinal(end) - chunk.ordinal(slice.from()) == end - slice.from();
             int checked = whole ? slice.from() + 1 : slice.to();
             for (int i = slice.from(); i < checked; i++) {
-                if (last >= 0 && Neighbour.missing(last, chunk, i) > 0) {
-                    gaps = plus(gaps, new Gap(at, Positions.below(chunk.position(i)), Gap.Reason.LOST));
+                if (ordinal >= 0 && !Neighbour.follows(ordinal, chunk, i)) {
+                    holes = plus(holes, new Hole(position, ordinal, Neighbour.of(chunk, i)));
                 }
-                isAt(chunk.position(i), chunk.ordinal(i));
+                position = chunk.position(i);
+                ordinal = chunk.ordinal(i);
             }
-            isAt(slice.last(), chunk.ordinal(end));
+            position = slice.last();
+            ordinal = chunk.ordinal(end);
         }
-        return gaps;
+        return holes;
     }
 
-    /**
-     * The gap before what comes next, if there is one, as far as the reader is concerned with it.
-     *
-     * @param through the reader's bound
-     */
-    List<Gap> before(Neighbour next, Position through) {
-        if (last < 0 || next.missingAfter(last) == 0) {
-            return List.of();
-        }
-        Position to = Position.min(Positions.below(next.position()), through);
-        return to.isAfter(at) ? List.of(new Gap(at, to, Gap.Reason.LOST)) : List.of();
+    /** The next events are taken as given. */
+    void take(List<Slice> slices) {
+        Slice slice = slices.get(slices.size() - 1);
+        isAt(slice.last(), slice.chunk().ordinal(slice.to() - 1));
     }
 
-    private static List<Gap> plus(List<Gap> gaps, Gap gap) {
-        List<Gap> more = new ArrayList<>(gaps);
-        more.add(gap);
+    /** Whether something is missing before what comes next. */
+    boolean isBroken(Neighbour next) {
+        return last >= 0 && !next.follows(last);
+    }
+
+    /** What is missing before what comes next, if {@link #isBroken}. */
+    Hole hole(Neighbour next) {
+        return new Hole(at, last, next);
+    }
+
+    private static List<Hole> plus(List<Hole> holes, Hole hole) {
+        List<Hole> more = new ArrayList<>(holes);
+        more.add(hole);
         return more;
     }
 }

@@ -4,6 +4,7 @@ import dev.tidemark.archive.ArchivePage;
 import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Gap;
+import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.TimelineSnapshot;
@@ -11,7 +12,6 @@ import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import io.vertx.core.Future;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +26,8 @@ final class DescendingMerge implements MergeRead {
     /** Everything at or above it is done. */
     private Position before;
 
-    /** The oldest event given, or the start. */
-    private Position oldest = Position.MAX;
+    /** The oldest event given. */
+    private @Nullable Neighbour oldest;
 
     private Position top = Position.MAX;
     private boolean started;
@@ -35,6 +35,9 @@ final class DescendingMerge implements MergeRead {
     private boolean neighbourKnown;
     /** What lies next above {@link #before}; null in the archive, which announces its own gaps. */
     private @Nullable Neighbour newer;
+
+    /** Something is missing at or below W in memory: the archive knows what, and is asked for all that it has. */
+    private boolean archiveFirst;
 
     private boolean bottomDone;
 
@@ -59,7 +62,11 @@ final class DescendingMerge implements MergeRead {
 
     @Override
     public Future<MergePage> next(int eventsMax, long bytesMax) {
-        return fill(new PageBuilder(eventsMax, bytesMax));
+        PageBuilder page = new PageBuilder(eventsMax, bytesMax);
+        return fill(page)
+                .recover(failure -> page.isEmpty()
+                        ? Future.failedFuture(failure)
+                        : Future.succeededFuture(page.falling(MergePage.End.MORE, complete)));
     }
 
     private Future<MergePage> fill(PageBuilder page) {
@@ -81,7 +88,7 @@ final class DescendingMerge implements MergeRead {
                 return Future.succeededFuture(page.falling(MergePage.End.MORE, complete));
             }
             boolean inMemory =
-                    snapshot.isOpen() && before.isAfter(snapshot.floor().next());
+                    snapshot.isOpen() && before.isAfter(floor(snapshot).next());
             if (!inMemory && !before.isAfter(aboveArchive)) {
                 return takeArchive(page);
             }
@@ -120,7 +127,6 @@ final class DescendingMerge implements MergeRead {
             before = Position.min(
                     before, snapshot.isOpen() ? StreamSource.end(snapshot, view).next() : aboveArchive);
             top = before;
-            oldest = before;
         }
     }
 
@@ -139,42 +145,69 @@ final class DescendingMerge implements MergeRead {
         return failure instanceof LiveLogException ? away(page) : Future.failedFuture(failure);
     }
 
-    private void takeMemory(PageBuilder page, TimelineSnapshot snapshot, Position earliest) {
-        Position lowest = Position.max(Position.max(from, snapshot.floor().next()), earliest);
-        List<Slice> slices = snapshot.before(before, lowest, page.eventsRoom(), page.bytesRoom());
-        give(page, slices);
-        before = page.isFull() ? slices.get(0).first() : lowest;
+    /** What lies above it is read from memory. */
+    private Position floor(TimelineSnapshot snapshot) {
+        return archiveFirst ? Position.max(snapshot.floor(), source.watermark()) : snapshot.floor();
     }
 
-    private void give(PageBuilder page, List<Slice> slices) {
-        if (slices.isEmpty()) {
-            return;
+    private void takeMemory(PageBuilder page, TimelineSnapshot snapshot, Position earliest) {
+        Position lowest = Position.max(Position.max(from, floor(snapshot).next()), earliest);
+        List<Slice> slices = snapshot.before(before, lowest, page.eventsRoom(), page.bytesRoom());
+        if (give(page, slices)) {
+            before = page.isFull() ? slices.get(0).first() : lowest;
         }
-        Slice last = slices.get(slices.size() - 1);
-        announceBefore(page, last.last(), last.chunk().ordinal(last.to() - 1));
-        Continuity within = new Continuity(slices.get(0).first());
-        announceReversed(page, within.take(slices));
+    }
+
+    /** Puts the next older events on the page; false if only the archive knows what is missing: then nothing has changed. */
+    private boolean give(PageBuilder page, List<Slice> slices) {
+        if (slices.isEmpty()) {
+            return true;
+        }
+        List<Hole> losses = source.losses(holes(slices), slices);
+        if (source.isArchived(losses)) {
+            archiveFirst = true;
+            return false;
+        }
+        announceReversed(page, losses.stream().map(this::lost).toList());
         newer = Neighbour.firstOf(slices);
-        oldest = newer.position();
+        oldest = newer;
         page.addReversed(slices);
+        return true;
+    }
+
+    /** What is missing within some events and between them and the event given last, in rising order. */
+    private List<Hole> holes(List<Slice> slices) {
+        Continuity within = new Continuity(slices.get(0).first());
+        List<Hole> holes = within.holes(slices);
+        within.take(slices);
+        if (newer == null || !within.isBroken(newer)) {
+            return holes;
+        }
+        List<Hole> all = new ArrayList<>(holes);
+        all.add(within.hole(newer));
+        return all;
+    }
+
+    private Gap lost(Hole hole) {
+        Gap gap = hole.gap();
+        return new Gap(gap.from(), Position.min(gap.to(), top.previous()), gap.reason());
     }
 
     /** Announces what is missing between the event given last and an older one. */
-    private void announceBefore(PageBuilder page, Position older, long ordinal) {
-        if (newer != null && newer.missingAfter(ordinal) > 0) {
-            page.announce(lost(older, newer));
+    private void announceBetween(PageBuilder page, Position older, long ordinal) {
+        Neighbour last = newer;
+        if (last != null && !last.follows(ordinal)) {
+            List<Hole> losses = source.losses(List.of(new Hole(older, ordinal, last)), List.of());
+            announceReversed(page, losses.stream().map(this::lost).toList());
         }
     }
 
-    private Gap lost(Position older, Neighbour next) {
-        Position to = Position.min(Positions.below(next.position()), top.previous());
-        return new Gap(older, Position.max(older, to), Gap.Reason.LOST);
-    }
-
     private static void announceReversed(PageBuilder page, List<Gap> gaps) {
-        List<Gap> reversed = new ArrayList<>(gaps);
-        Collections.reverse(reversed);
-        page.announce(reversed);
+        for (int i = gaps.size() - 1; i >= 0; i--) {
+            if (gaps.get(i).to().isAfter(gaps.get(i).from())) {
+                page.announce(gaps.get(i));
+            }
+        }
     }
 
     private Future<MergePage> takeArchive(PageBuilder page) {
@@ -198,13 +231,13 @@ final class DescendingMerge implements MergeRead {
         boolean explained = events.count() == 0
                 || archived.gaps().stream().anyMatch(gap -> !gap.to().isBefore(events.last()));
         if (!explained) {
-            announceBefore(page, events.last(), events.ordinal(events.count() - 1));
+            announceBetween(page, events.last(), events.ordinal(events.count() - 1));
         }
         newer = null;
         neighbourKnown = true;
         announceReversed(page, archived.gaps());
         page.add(events.slice());
-        oldest = events.count() == 0 ? oldest : events.first();
+        oldest = events.count() == 0 ? oldest : Neighbour.of(events, 0);
     }
 
     private Position lowestOf(ArchivePage archived) {
@@ -241,10 +274,10 @@ final class DescendingMerge implements MergeRead {
                 .toList();
         List<Event> events = LivePageSize.fitting(above, page);
         if (!events.isEmpty()) {
-            give(
-                    page,
-                    List.of(LivePageSize.chunk(source.stream().id().generation(), events, true)
-                            .slice()));
+            Generation generation = source.stream().id().generation();
+            boolean given = give(
+                    page, List.of(LivePageSize.chunk(generation, events, true).slice()));
+            assert given : "W can't have passed " + lowest;
         }
         boolean all = events.size() == above.size()
                 && (!live.full() || above.size() < live.events().size());
@@ -259,21 +292,25 @@ final class DescendingMerge implements MergeRead {
 
     /** Nothing is left: what is missing before the last event given is announced. */
     private Future<MergePage> bottom(PageBuilder page, TimelineSnapshot snapshot) {
-        if (bottomDone) {
-            return Future.succeededFuture(page.falling(MergePage.End.REACHED, complete));
+        if (bottomDone || (oldest != null && oldest.follows(0))) {
+            return reached(page);
         }
-        bottomDone = true;
         Position below = from.previous();
         if (Positions.isFarBelow(below, source.archive().earliest())) {
-            return toEarliest ? bottom(page, snapshot) : announceRemoved(page, snapshot, below);
+            return toEarliest ? reached(page) : announceRemoved(page, below);
         }
         Neighbour last = newer;
         if (last == null || !snapshot.isOpen()) {
-            return bottom(page, snapshot);
+            return reached(page);
         }
         return below.isBefore(source.watermark())
-                ? announceArchived(page, snapshot, last)
+                ? announceArchived(page, last)
                 : announceBelow(page, snapshot, below, last);
+    }
+
+    private Future<MergePage> reached(PageBuilder page) {
+        bottomDone = true;
+        return Future.succeededFuture(page.falling(MergePage.End.REACHED, complete));
     }
 
     private Future<MergePage> announceBelow(
@@ -282,28 +319,29 @@ final class DescendingMerge implements MergeRead {
                 .ordinalAt(snapshot, below)
                 .compose(ordinal -> {
                     if (below.isBefore(source.watermark())) {
-                        return announceArchived(page, snapshot, last);
+                        return announceArchived(page, last);
                     }
-                    if (ordinal != Neighbours.NONE && last.missingAfter(ordinal) > 0) {
-                        page.announce(lost(below, last));
+                    if (ordinal != Neighbours.NONE) {
+                        announceBetween(page, below, ordinal);
                     }
-                    return bottom(page, snapshot);
+                    return reached(page);
                 })
                 .recover(failure -> awayOr(failure, page));
     }
 
     /** Below what was read from memory or the live log lies nothing but what the archive knows to be missing. */
-    private Future<MergePage> announceArchived(PageBuilder page, TimelineSnapshot snapshot, Neighbour last) {
+    private Future<MergePage> announceArchived(PageBuilder page, Neighbour last) {
         return source.archivedReverse(last.position(), from, 1, 1).compose(archived -> {
             announceReversed(page, archived.gaps());
-            return bottom(page, snapshot);
+            return reached(page);
         });
     }
 
-    private Future<MergePage> announceRemoved(PageBuilder page, TimelineSnapshot snapshot, Position below) {
-        return neighbours.removed(below, -1, Positions.below(oldest)).compose(gap -> {
+    private Future<MergePage> announceRemoved(PageBuilder page, Position below) {
+        Position bound = oldest == null ? top.previous() : Positions.below(oldest.position());
+        return neighbours.removed(below, -1, bound).compose(gap -> {
             gap.ifPresent(page::announce);
-            return bottom(page, snapshot);
+            return reached(page);
         });
     }
 }

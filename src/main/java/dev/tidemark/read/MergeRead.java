@@ -15,7 +15,9 @@ import io.vertx.core.Future;
  */
 interface MergeRead {
     /**
-     * The next page; fails with a {@link dev.tidemark.event.Problem} if the stream is gone or the archive can't be read.
+     * The next page; fails with a {@link dev.tidemark.event.Problem} if the stream is gone or the archive can't be read. A page that has
+     * something already is given as it is, and the next one fails: what the cursor has passed is never lost, and a failed call can be
+     * made again.
      *
      * @param eventsMax at most so many
      * @param bytesMax ends behind the event that reaches so many bytes of JSON

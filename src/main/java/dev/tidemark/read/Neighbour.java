@@ -40,24 +40,30 @@ record Neighbour(Position position, long ordinal, List<OrdinalRange> voided) {
         return extras == null ? List.of() : extras.voided();
     }
 
-    /** How many acknowledged events are missing between the one of ordinal {@code before} and this one. */
-    long missingAfter(long before) {
-        return missing(before, ordinal, voided);
+    /** Whether nothing acknowledged is missing between the event of ordinal {@code before} and this one, as far as this one tells. */
+    boolean follows(long before) {
+        return accounted(before, ordinal, voided);
     }
 
-    /** As {@link #missingAfter}, for an event in a chunk. */
-    static long missing(long before, Chunk chunk, int i) {
+    /** As {@link #follows}, for an event in a chunk. */
+    static boolean follows(long before, Chunk chunk, int i) {
         long ordinal = chunk.ordinal(i);
-        return ordinal <= before + 1 ? 0 : missing(before, ordinal, voided(chunk.extras(i)));
+        return ordinal <= before + 1 || accounted(before, ordinal, voided(chunk.extras(i)));
     }
 
-    private static long missing(long before, long ordinal, List<OrdinalRange> voided) {
-        long missing = ordinal - before - 1;
-        for (OrdinalRange range : voided) {
-            long from = Math.max(range.first(), before + 1);
-            long to = Math.min(range.last(), ordinal - 1);
-            missing -= Math.max(0, to - from + 1);
+    /** Whether all ordinals between two events are voided ones. */
+    static boolean accounted(long before, long ordinal, List<OrdinalRange> voided) {
+        long next = before + 1;
+        boolean moved = true;
+        while (moved && next < ordinal) {
+            moved = false;
+            for (OrdinalRange range : voided) {
+                if (range.first() <= next && range.last() >= next) {
+                    next = range.last() + 1;
+                    moved = true;
+                }
+            }
         }
-        return Math.max(0, missing);
+        return next >= ordinal;
     }
 }

@@ -116,7 +116,7 @@ final class Neighbours {
                 return Optional.empty();
             }
             Position to = Position.min(Positions.below(events.first()), through);
-            boolean missing = Neighbour.missing(Math.max(0, last), events, 0) > 0;
+            boolean missing = !Neighbour.follows(Math.max(0, last), events, 0);
             return missing && to.isAfter(after)
                     ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
                     : Optional.empty();

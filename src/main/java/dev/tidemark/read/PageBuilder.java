@@ -22,6 +22,10 @@ final class PageBuilder {
         bytesRoom = bytesMax;
     }
 
+    boolean isEmpty() {
+        return events.isEmpty() && gaps.isEmpty();
+    }
+
     boolean isFull() {
         return eventsRoom <= 0 || bytesRoom <= 0;
     }

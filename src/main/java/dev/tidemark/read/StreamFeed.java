@@ -124,6 +124,8 @@ final class StreamFeed {
             return;
         }
         inRound = false;
+        // Nothing that the keeper may want to release is held on to.
+        snapshot = TimelineSnapshot.COLD;
         batch = null;
         restUntilNs = nowNs + Math.min(PAUSE_NS_MAX, 4 * roundNs);
         members.removeIf(StreamSubscription::isClosed);

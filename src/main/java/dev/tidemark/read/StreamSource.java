@@ -4,14 +4,20 @@ import dev.tidemark.archive.ArchiveException;
 import dev.tidemark.archive.ArchivePage;
 import dev.tidemark.archive.ArchiveReader;
 import dev.tidemark.event.Cursor;
+import dev.tidemark.event.EventExtras;
+import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.TimelineSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import dev.tidemark.livelog.LiveLogReader;
+import dev.tidemark.livelog.LiveLogState;
 import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
@@ -58,6 +64,50 @@ class StreamSource {
     /** Newest event that a view shows; {@link Position#ZERO} if there is none. */
     static Position end(TimelineSnapshot snapshot, View view) {
         return view == View.SEALED ? Position.min(snapshot.tail(), snapshot.frontier()) : snapshot.tail();
+    }
+
+    /**
+     * The holes that are losses, as far as is known here. Ordinals of refused appends are written with a later append: they are looked
+     * for in what the keeper knows, in the events at hand and in memory above them. Once they are archived only the archive knows.
+     *
+     * @param near events at hand
+     */
+    List<Hole> losses(List<Hole> holes, List<Slice> near) {
+        if (holes.isEmpty()) {
+            return holes;
+        }
+        List<OrdinalRange> voided = new ArrayList<>(stream.voided(STRIPE));
+        addVoided(near, voided);
+        addVoided(snapshot().after(holes.get(0).at(), Integer.MAX_VALUE, Long.MAX_VALUE), voided);
+        List<Hole> losses = new ArrayList<>();
+        for (Hole hole : holes) {
+            voided.addAll(hole.next().voided());
+            if (!Neighbour.accounted(hole.ordinal(), hole.next().ordinal(), voided)) {
+                losses.add(hole);
+            }
+        }
+        return losses;
+    }
+
+    private static void addVoided(List<Slice> slices, List<OrdinalRange> voided) {
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                EventExtras extras = slice.chunk().extras(i);
+                if (extras != null) {
+                    voided.addAll(extras.voided());
+                }
+            }
+        }
+    }
+
+    /** Whether the archive knows better what some holes are: it accounts for all that lies at or below W. */
+    boolean isArchived(List<Hole> holes) {
+        for (Hole hole : holes) {
+            if (!hole.next().position().isAfter(archive.watermark())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     Cursor cursor(Position position) {
@@ -125,6 +175,10 @@ class StreamSource {
 
     Future<LiveLogPage> liveReverse(Position before, Position from, int count) {
         return liveLog.rangeReverse(stream.stripe(STRIPE), before, from, count);
+    }
+
+    Future<LiveLogState> liveState() {
+        return liveLog.state(stream.stripe(STRIPE));
     }
 
     private <T> Future<T> onWorker(Callable<T> blocking) {

@@ -250,13 +250,14 @@ final class StreamSubscription implements Subscription {
             fallBehind(snapshot, writable);
         } else if (writable) {
             List<Slice> events = feed.eventsAfter(snapshot, merge.cursor(), request.view());
-            if (events.isEmpty()) {
+            List<Gap> gaps = events.isEmpty() ? null : merge.follow(events);
+            if (gaps == null) {
                 // Memory hasn't got what it says there is: the merge-read finds out what is missing.
                 enter(State.CATCHING_UP);
                 run();
                 return;
             }
-            deliver(events, merge.follow(events));
+            deliver(events, gaps);
             if (!isClosed() && end.isAfter(merge.cursor())) {
                 feed.request();
             }

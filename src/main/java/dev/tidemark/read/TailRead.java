@@ -37,15 +37,16 @@ final class TailRead {
             StreamSource source, TimelineSnapshot snapshot, int n, View view, long bytesMax) {
         Position end = snapshot.isOpen() ? StreamSource.end(snapshot, view) : source.watermark();
         List<Slice> newest = newest(source, snapshot, n, end);
+        if (!isContiguous(snapshot, end, newest)) {
+            newest = List.of();
+        }
         int count = count(newest);
         if (n == 0 || count == n || holdsAll(source, snapshot, newest)) {
-            boolean whole = snapshot.isOpen() && isContiguous(snapshot, end, newest);
-            return Future.succeededFuture(answer(source, newest, end, whole, bytesMax));
+            return Future.succeededFuture(answer(source, newest, end, snapshot.isOpen(), bytesMax));
         }
-        Position before = newest.isEmpty() ? Position.MAX : newest.get(0).first();
-        DescendingMerge merge = new DescendingMerge(
-                source, view, newest.isEmpty() && snapshot.isOpen() ? end.next() : before, Position.ZERO, true);
-        return further(merge, newest, n - count, bytesMax - jsonBytes(newest), isContiguous(snapshot, end, newest))
+        Position before = !newest.isEmpty() ? newest.get(0).first() : snapshot.isOpen() ? end.next() : Position.MAX;
+        DescendingMerge merge = new DescendingMerge(source, view, before, Position.ZERO, true);
+        return further(merge, newest, n - count, bytesMax - jsonBytes(newest), true)
                 .map(deep -> answer(source, deep.events, end, deep.complete, bytesMax));
     }
 
@@ -75,23 +76,18 @@ final class TailRead {
             return snapshot.lastOrdinal() == 0;
         }
         return newest.get(0).first().equals(source.archive().earliest())
-                || Neighbour.firstOf(newest).missingAfter(0) == 0;
+                || Neighbour.firstOf(newest).follows(0);
     }
 
-    /** Whether nothing is missing within what memory gave, nor between it and the end. */
+    /** Whether nothing is missing within what memory gave, nor between it and the end: else the merge-read finds out what. */
     private static boolean isContiguous(TimelineSnapshot snapshot, Position end, List<Slice> slices) {
-        long last = -1;
-        for (Slice slice : slices) {
-            Chunk chunk = slice.chunk();
-            int to = slice.to() - 1;
-            boolean whole = chunk.ordinal(to) - chunk.ordinal(slice.from()) == to - slice.from()
-                    && (last < 0 || Neighbour.missing(last, chunk, slice.from()) == 0);
-            if (!whole && !new Continuity(Position.ZERO).take(slices).isEmpty()) {
-                return false;
-            }
-            last = chunk.ordinal(to);
+        if (slices.isEmpty()) {
+            return true;
         }
-        return last < 0 || !end.equals(snapshot.tail()) || last == snapshot.lastOrdinal();
+        Continuity within = new Continuity(Position.ZERO);
+        boolean whole = within.holes(slices).isEmpty();
+        within.take(slices);
+        return whole && (!end.equals(snapshot.tail()) || within.last() == snapshot.lastOrdinal());
     }
 
     /** Events found below those of memory, and those. */

@@ -24,10 +24,10 @@ final class ArchiveFiles implements AutoCloseable {
 
     /** An archive as a new process opens it. */
     StreamArchive open(Path root) {
-        return open(root, FileForce.REAL);
+        return open(root, Storage.REAL);
     }
 
-    StreamArchive open(Path root, FileForce disk) {
+    StreamArchive open(Path root, Storage disk) {
         Archive archive = new Archive(root, Limits.DEFAULT, 200, disk);
         archives.add(archive);
         return archive.stream(StreamArchiveIT.RECORD);
@@ -112,7 +112,7 @@ final class ArchiveFiles implements AutoCloseable {
     /** Where text stands in the file for the first time. */
     static int find(Path file, String text) {
         byte[] wanted = text.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-        byte[] bytes = read(file, 0, 1 << 20);
+        byte[] bytes = read(file, 0, 12 << 20);
         for (int i = 0; i + wanted.length <= bytes.length; i++) {
             if (java.util.Arrays.equals(bytes, i, i + wanted.length, wanted, 0, wanted.length)) {
                 return i;

@@ -1,7 +1,7 @@
 package dev.tidemark.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
@@ -33,6 +33,8 @@ class UsageTest {
         append s /                             | / is a directory
         streams create s --set x               | --set: 'x' isn't KEY=VALUE
         streams create s --set a=1 --set a=2   | --set: a is there twice
+        streams --url : delete s               | --url: ':' isn't a URL
+        streams delete s --url :               | --url: ':' isn't a URL
         streams destroy s                      | Unmatched argument
         serve --bogus                          | Unknown option: '--bogus'
         --bogus                                | Unknown option: '--bogus'
@@ -56,6 +58,13 @@ class UsageTest {
         assertEquals(
                 java.util.List.of("tail", "größe", "a?b"), java.util.List.of(Arguments.redecode(spoilt, commandLine)));
         assertEquals("gr????e", Arguments.redecode(spoilt, new byte[0])[1]);
-        assertFalse(Arguments.asTyped(new String[] {"x"}).length == 0);
+    }
+
+    @Test
+    void anArgumentThatIsNotUtf8IsRefusedInsteadOfNamingAnotherStream() {
+        byte[] commandLine = {'a', 0, 'x', (byte) 0xff, 0};
+        CommandFailure refused =
+                assertThrows(CommandFailure.class, () -> Arguments.redecode(new String[] {"x\ufffd"}, commandLine));
+        assertEquals(2, refused.exitCode());
     }
 }

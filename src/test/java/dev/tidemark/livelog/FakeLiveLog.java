@@ -314,10 +314,15 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
             for (int i = 0; i < stripes; i++) {
                 keys.remove(new StripeId(stream, i));
             }
-            seams.remove(stream.name());
-            registry.remove(stream.name());
+            String generation = stream.generation().toString();
+            seams.computeIfPresent(stream.name(), (name, seam) -> seam.endsWith(generation) ? null : seam);
+            registry.computeIfPresent(stream.name(), (name, text) -> isOf(generation, text) ? null : text);
             return null;
         });
+    }
+
+    private static boolean isOf(String generation, String description) {
+        return description.contains(generation) || !description.contains("\"generation\"");
     }
 
     /** One command on a connection of its own, as from a pool. */

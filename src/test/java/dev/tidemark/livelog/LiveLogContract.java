@@ -336,6 +336,20 @@ abstract class LiveLogContract {
     }
 
     @Test
+    void aDeletedGenerationTakesNothingOfANewerOneWithIt() {
+        StreamId later = new StreamId(stream.name(), new Generation(77));
+        await(admin().create(stream, 1, "{\"generation\":\"" + stream.generation() + "\"}"));
+        await(admin().create(later, 1, "{\"generation\":\"" + later.generation() + "\"}"));
+        await(trimmer().copySeam(later, at(7)));
+        await(admin().delete(stream, 1));
+        assertFalse(await(reader().state(stripe)).exists());
+        assertTrue(await(reader().state(new StripeId(later, 0))).exists());
+        assertTrue(seamText(stream.name()).endsWith(later.generation().toString()));
+        await(admin().delete(later, 1));
+        assertEquals("", seamText(stream.name()));
+    }
+
+    @Test
     void stripesAndGenerationsNeverMeet() {
         StripeAppender appender = with(1, 3);
         StreamId later = new StreamId(stream.name(), new Generation(77));

@@ -15,6 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventExtras;
+import dev.tidemark.event.EventId;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
@@ -108,6 +109,22 @@ final class RedisAnswersIT {
         for (int i = 0; i < read.size(); i++) {
             assertArrayEquals(payloads.get(i % payloads.size()), read.get(i).payload(), "payload " + i);
         }
+    }
+
+    @Test
+    @Tag("F13")
+    void theVectorsEventIdIsTheEntryIdInRedis() {
+        EventId id = EventId.parse("EVT000xY9Wvvcd");
+        Event event = new Event(
+                id.position(), id.position(), 1, Event.NO_TIME, false, "application/json", null, new byte[] {'1'});
+        await(append(List.of(event)));
+        assertEquals(List.of("1704117200000-1620567", "data", "1", "n", "1"), redis.ask("XRANGE", key, "-", "+"));
+        assertEquals(id.position(), all().events().get(0).id());
+        Position entry = new Position(id.ms() + 1, 0);
+        await(append(List.of(new Event(
+                id.position().next(), entry, 2, Event.NO_TIME, false, "application/json", null, new byte[] {'2'}))));
+        assertTrue(redis.ask("XREVRANGE", key, "+", "-", "COUNT", "1")
+                .contains(EventId.of(id.position().next()).toString()));
     }
 
     @Test

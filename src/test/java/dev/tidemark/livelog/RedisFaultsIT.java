@@ -133,7 +133,7 @@ final class RedisFaultsIT {
         open.forEach(future -> assertEquals(Kind.UNKNOWN, kindOf(future)));
         long ms = (System.nanoTime() - started) / 1_000_000;
         assertTrue(ms >= COMMAND_TIMEOUT_MS && ms < COMMAND_TIMEOUT_MS + 2_000, ms + " ms");
-        assertEquals(1, closed.get());
+        await().until(() -> closed.get() == 1);
         assertEquals(Kind.NOT_SENT, kindOf(append(appender, 9, 9)));
     }
 
@@ -151,11 +151,43 @@ final class RedisFaultsIT {
             return Future.succeededFuture(sent);
         }));
         open.forEach(future -> assertEquals(Kind.UNKNOWN, kindOf(future)));
-        assertEquals(1, closed.get());
+        await().until(() -> closed.get() == 1);
         proxy.deaf(false);
         StripeAppender again = real.appender();
         await(real.onLoop(() -> again.fence(stripe, at(99))));
         await(append(again, 100, 100));
+    }
+
+    @Test
+    void aRedisThatReadsNothingDoesNotHoldUpTheEnd() {
+        RealLiveLog ending = new RealLiveLog(RedisSettings.of(RedisAddress.parse("redis://127.0.0.1:" + proxy.port()))
+                .withTimeouts(2_000, COMMAND_TIMEOUT_MS, 400)
+                .withInFlight(100, 20 << 20));
+        StripeAppender appender = ending.appender();
+        await(ending.onLoop(() -> appender.create(stripe)));
+        proxy.deaf(true);
+        String big = "x".repeat(18 << 20);
+        assertEquals(Kind.UNKNOWN, kindOf(ending.onLoop(() -> appender.append(stripe, List.of(event(1, big))))));
+        long started = System.nanoTime();
+        ending.close();
+        long ms = (System.nanoTime() - started) / 1_000_000;
+        assertTrue(ms < 15_000, ms + " ms");
+    }
+
+    @Test
+    @Tag("R41")
+    void anIdleConnectionStays() throws InterruptedException {
+        AtomicInteger lost = new AtomicInteger();
+        try (RealLiveLog idle =
+                new RealLiveLog(RedisSettings.of(RedisAddress.parse("redis://127.0.0.1:" + proxy.port()))
+                        .withTimeouts(2_000, 100, 100)
+                        .withInFlight(100, 1))) {
+            StripeAppender appender = idle.appender(lost::incrementAndGet);
+            await(idle.onLoop(() -> appender.create(stripe)));
+            Thread.sleep(5_000);
+            assertEquals(0, lost.get());
+            await(idle.onLoop(() -> appender.append(stripe, events(1, 3))));
+        }
     }
 
     @Test

@@ -112,14 +112,19 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
         lastOrdinal += voided + 1;
         Event event =
                 new Event(position, position, lastOrdinal, Event.NO_TIME, false, ContentType.JSON, extras, payload);
+        appendAsItIs(event);
+        return event;
+    }
+
+    void appendAsItIs(Event event) {
+        lastOrdinal = event.ordinal();
         all.add(event);
-        redis.put(position, event);
+        redis.put(event.id(), event);
         if (snapshot.isOpen()) {
             active.add(event);
             snapshot = snap();
         }
         notifyFollowers();
-        return event;
     }
 
     @CanIgnoreReturnValue
@@ -650,7 +655,11 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
 
         @Override
         public Future<LiveLogState> state(StripeId stripe) {
-            throw new UnsupportedOperationException();
+            return command(() -> {
+                Position first = redis.isEmpty() ? Position.ZERO : redis.firstKey();
+                Position last = redis.isEmpty() ? Position.ZERO : redis.lastKey();
+                return new LiveLogState(true, redis.size(), first, last, last, 0);
+            });
         }
     }
 }
