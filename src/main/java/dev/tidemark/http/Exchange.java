@@ -1,7 +1,11 @@
 package dev.tidemark.http;
 
 import dev.tidemark.event.Problem;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -38,6 +42,8 @@ final class Exchange {
     private final Peer peer;
     private final HttpEdge edge;
     private final long begunNs;
+    private final Thread eventLoop = Thread.currentThread();
+    private final Context context = Vertx.currentContext();
     private final long declaredLength;
     private final boolean hasBody;
 
@@ -173,7 +179,7 @@ final class Exchange {
         }
         head(200, contentType);
         if (request.version() == HttpVersion.HTTP_1_0) {
-            edge.closeAfter(this);
+            peer.closeSoon();
         }
         response.setChunked(true);
         paced();
@@ -248,19 +254,35 @@ final class Exchange {
 
     /** Answers and then closes the connection, whatever still comes on it. */
     void refuseAndClose(ProblemJson problem) {
-        edge.closeAfter(this);
+        peer.closeSoon();
         refuse(problem);
     }
 
     /** Hands the result on, and any failure, also one of {@code then}, to the client. */
     <T> void on(Future<T> future, Consumer<T> then) {
-        future.onComplete(result -> {
+        onResult(future, result -> {
             if (result.succeeded()) {
                 guard(() -> then.accept(result.result()));
             } else {
                 refuse(result.cause());
             }
         });
+    }
+
+    /** Hands a result on, on the connection's event loop whatever thread it comes on. */
+    <T> void onResult(Future<T> future, Handler<AsyncResult<T>> then) {
+        future.onComplete(result -> {
+            if (Thread.currentThread() == eventLoop) {
+                then.handle(result);
+            } else {
+                context.runOnContext(v -> then.handle(result));
+            }
+        });
+    }
+
+    /** Runs a step when other work of this event loop has had its turn. */
+    void later(Runnable step) {
+        context.runOnContext(v -> guard(step));
     }
 
     /** Runs a step of the route; what it throws is the answer. */
@@ -303,7 +325,7 @@ final class Exchange {
 
     /** Whether what is left of the body would make the connection useless. */
     private boolean mustClose() {
-        if (peer.closing()) {
+        if (peer.ending()) {
             return true;
         }
         if (!hasBody || request.isEnded()) {
@@ -318,7 +340,7 @@ final class Exchange {
             return;
         }
         response.headers().set(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
-        edge.closeAfter(this);
+        peer.closeSoon();
         if (hasBody && !request.isEnded()) {
             request.handler(null);
             request.exceptionHandler(e -> {});
@@ -343,7 +365,7 @@ final class Exchange {
         } else if (fullSinceNs == 0) {
             fullSinceNs = nowNs;
         } else if (nowNs - fullSinceNs >= edge.options().timeouts().stallMs() * 1_000_000) {
-            cut();
+            peer.abort();
         }
     }
 

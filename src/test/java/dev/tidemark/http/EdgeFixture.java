@@ -35,6 +35,7 @@ final class EdgeFixture implements AutoCloseable {
     final HttpClient client = HttpClient.newHttpClient();
     final Vertx vertx;
     final int port;
+    final HttpEdge edge;
     private final String deployment;
 
     final FoldRequests folds = name -> reads.streams.containsKey(name.value())
@@ -60,7 +61,7 @@ final class EdgeFixture implements AutoCloseable {
                 .blockedThreadChecker()
                 .setThreadBlockedHandler(event ->
                         blocked.add(event.thread().getName() + " for " + event.duration() / 1_000_000 + " ms"));
-        HttpEdge edge = new HttpEdge(ingest, reads, folds, () -> checks, options, Clock.system());
+        edge = new HttpEdge(ingest, reads, folds, () -> checks, options, Clock.system());
         deployment = await(vertx.deployVerticle(edge));
         port = edge.port();
     }
