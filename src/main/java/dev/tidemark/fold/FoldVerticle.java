@@ -63,17 +63,14 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     @Override
     public Future<?> stop() {
         stopped = true;
-        List<Future<?>> ends = new ArrayList<>();
+        cycle.stop();
+        List<Future<Void>> ends = new ArrayList<>();
         for (StreamFold fold : folds.values()) {
             Promise<Void> ended = Promise.promise();
-            if (fold.running) {
-                fold.afterwards.add(ended::complete);
-            } else {
-                ended.complete();
-            }
-            ends.add(ended.future().compose(over -> fold.seamCopy.otherwiseEmpty()));
+            fold.whenQuiet(ended::complete);
+            ends.add(ended.future());
         }
-        return ends.isEmpty() ? Future.succeededFuture() : Future.join(ends);
+        return Future.join(ends);
     }
 
     @Override
@@ -116,6 +113,23 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
                 complete(promise, work);
             }
         });
+    }
+
+    /** Completes when nothing of a stream is under way any more, on its way to Redis included. */
+    Future<Void> quiet(StreamId stream) {
+        return onFold(promise -> {
+            StreamFold fold = folds.get(stream);
+            if (fold == null) {
+                promise.complete();
+            } else {
+                fold.whenQuiet(promise::complete);
+            }
+        });
+    }
+
+    /** Runs something on the fold after a while, unless the fold has stopped by then. */
+    void later(long delayMs, Runnable task) {
+        context.runOnContext(nothing -> vertx.setTimer(delayMs, timer -> task.run()));
     }
 
     /** Forgets a stream whose archive is gone. On the fold. */

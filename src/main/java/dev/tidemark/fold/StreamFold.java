@@ -3,7 +3,6 @@ package dev.tidemark.fold;
 import dev.tidemark.archive.ArchiveAppender;
 import dev.tidemark.event.Position;
 import dev.tidemark.keeper.LiveStream;
-import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,15 +22,27 @@ final class StreamFold {
     List<Promise<Position>> waiting = new ArrayList<>();
 
     List<Promise<Position>> waitingForNext = new ArrayList<>();
-    /** Completes when every copy of W to Redis is answered. */
-    Future<Void> seamCopy = Future.succeededFuture();
     /** What is to be done when the cycle under way has ended. */
     List<Runnable> afterwards = new ArrayList<>();
+
+    /** Whether a copy of the seam is on its way to Redis, and whether W has changed since. */
+    boolean copying;
+
+    boolean copyAgain;
+    /** What is to be done when the copy under way has been answered. */
+    private List<Runnable> afterCopy = new ArrayList<>();
 
     long archivedOrdinal;
     long liveFloorOrdinal;
     /** Oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded. */
     Position firstLive = Position.ZERO;
+
+    /** What the archive had when this process began. */
+    Position startWatermark = Position.ZERO;
+
+    long startOrdinal;
+    /** Whether the spans reach back behind that as far as a window of bytes needs. */
+    boolean bytesLearned;
 
     FoldStatus.@Nullable LiveLog liveLog;
     Position trimmedBelow = Position.ZERO;
@@ -50,6 +61,33 @@ final class StreamFold {
     StreamFold(LiveStream stream, ArchiveAppender archive) {
         this.stream = stream;
         this.archive = archive;
+    }
+
+    /** Whether the spans have all bytes that are folded and live, or as many as a window of bytes needs. */
+    boolean knowsBytes() {
+        return bytesLearned || liveFloorOrdinal >= startOrdinal;
+    }
+
+    /** Whether anything of the stream is under way. */
+    boolean isBusy() {
+        return running || copying;
+    }
+
+    /** Runs {@code next} when what is under way has ended. */
+    void whenQuiet(Runnable next) {
+        if (running) {
+            afterwards.add(() -> whenQuiet(next));
+        } else if (copying) {
+            afterCopy.add(() -> whenQuiet(next));
+        } else {
+            next.run();
+        }
+    }
+
+    void copied() {
+        List<Runnable> waiting = afterCopy;
+        afterCopy = new ArrayList<>();
+        waiting.forEach(Runnable::run);
     }
 
     long retryAtNs() {
@@ -89,6 +127,7 @@ final class StreamFold {
                 failingSinceMs,
                 overRetained,
                 foldedEvents,
-                trimmedEvents);
+                trimmedEvents,
+                knowsBytes() ? spans.bytes() : Long.MAX_VALUE);
     }
 }

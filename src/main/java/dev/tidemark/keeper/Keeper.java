@@ -42,6 +42,7 @@ final class Keeper {
     private boolean stopped;
     private long connectAtNs;
     private long backoffNs = BACKOFF_NS_MIN;
+    private long answeredNs;
     private long memoryBytes;
     private volatile String trouble = "";
 
@@ -56,6 +57,7 @@ final class Keeper {
         this.archivedState = archivedState;
         this.reservation = reservation;
         this.limits = limits;
+        this.answeredNs = clock.monotonicNs();
     }
 
     Clock clock() {
@@ -94,6 +96,16 @@ final class Keeper {
 
     void memoryChanged(long bytes) {
         memoryBytes += bytes;
+    }
+
+    /** Redis has answered an append. */
+    void answered() {
+        answeredNs = clock.monotonicNs();
+    }
+
+    /** When Redis answered an append last. */
+    long answeredNs() {
+        return answeredNs;
     }
 
     LiveLogException asLiveLogException(Throwable cause) {

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * bounded. Owned by the stripe's keeper.
  */
 final class PendingAppends {
+    /** How much longer an append waits for a Redis that is busy than for one that is silent. */
+    private static final int BUSY_FACTOR = 10;
+
     private final KeeperLimits limits;
     private final Clock clock;
     private final Deque<PendingAppend> waiting = new ArrayDeque<>();
@@ -116,13 +119,21 @@ final class PendingAppends {
 
     // ---- time ----
 
-    /** Answers those that have been here for too long; what is in flight stays, and its outcome is still found out. */
-    void expire(long waitMs) {
+    /**
+     * Answers those that have been here for too long; what is in flight stays, and its outcome is still found out. As long as Redis
+     * answers anything on the connection, those behind are on their way: they get much longer.
+     *
+     * @param waitMs how long an append waits for the stripe
+     * @param answeredNs when Redis answered last on this connection
+     */
+    void expire(long waitMs, long answeredNs) {
         while (!waiting.isEmpty() && ageMs(waiting.element()) > waitMs) {
             takeWaiting().fail(Problem.unavailable(Stored.NO, "the live log didn't become ready in time"));
         }
+        boolean silent = sinceMs(answeredNs) > limits.resumeMs();
+        long limitMs = silent ? limits.resumeMs() : BUSY_FACTOR * limits.resumeMs();
         for (PendingAppend append : inFlight) {
-            if (ageMs(append) <= limits.resumeMs()) {
+            if (ageMs(append) <= limitMs) {
                 return;
             }
             append.fail(Problem.unavailable(Stored.UNKNOWN, "the live log didn't answer in time"));
@@ -130,6 +141,10 @@ final class PendingAppends {
     }
 
     private long ageMs(PendingAppend append) {
-        return (clock.monotonicNs() - append.sinceNs) / 1_000_000;
+        return sinceMs(append.sinceNs);
+    }
+
+    private long sinceMs(long ns) {
+        return (clock.monotonicNs() - ns) / 1_000_000;
     }
 }

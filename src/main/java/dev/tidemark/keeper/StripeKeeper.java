@@ -159,6 +159,7 @@ final class StripeKeeper {
         }
         pending.fly(append);
         appender.append(stripe, append.minted).onComplete(answer -> {
+            keeper.answered();
             if (answer.succeeded()) {
                 acknowledged(append);
             } else {
@@ -457,7 +458,8 @@ final class StripeKeeper {
         pending.expire(
                 state == State.OPENING
                         ? keeper.limits().openMs()
-                        : keeper.limits().resumeMs());
+                        : keeper.limits().resumeMs(),
+                keeper.answeredNs());
         if (state == State.PARTED) {
             tryResume();
         }
@@ -478,8 +480,15 @@ final class StripeKeeper {
 
     // ---- for the fold ----
 
-    /** Seals what is acknowledged; returns the frontier. */
+    /**
+     * Seals what is acknowledged; returns the frontier.
+     *
+     * @throws Problem {@link Problem.Kind#NOT_FOUND} if the stream was deleted meanwhile
+     */
     Position seal() {
+        if (state == State.CLOSED) {
+            throw stream.gone();
+        }
         if (timeline().seal()) {
             publish();
         }

@@ -67,12 +67,18 @@ final class SeamRead {
                         ? snapshot.count()
                         : live.events() + Math.max(0, snapshot.lastOrdinal() - live.lastOrdinal()),
                 archive.events(),
-                live == null ? 0 : live.bytes(),
+                liveBytes(snapshot, live),
                 archive.bytes(),
                 lagMs(snapshot, watermark, first),
                 figures.lastFold(),
                 figures.overRetained(),
                 source.stream().id().generation());
+    }
+
+    /** As Redis estimated it last, and the payloads since. */
+    private static long liveBytes(TimelineSnapshot snapshot, Folding.@Nullable LiveLogFigures live) {
+        Position seen = live == null ? Position.ZERO : snapshot.positionOf(live.lastOrdinal());
+        return (live == null ? 0 : live.bytes()) + (seen == null ? 0 : snapshot.payloadBytesAfter(seen));
     }
 
     static Position earliest(StreamSource source) {

@@ -28,6 +28,7 @@ record LiveLogParts(RedisLiveLog liveLog, @Nullable ChildRedis child, RedisFacts
     private static final int ATTEMPTS = 3;
     /** Ours is known to answer. */
     private static final int ATTEMPTS_CHILD = 10;
+
     private static final long RETRY_MS = 100;
 
     static Future<LiveLogParts> open(Vertx vertx, Configuration configuration, DataDirectory data, Clock clock) {
@@ -66,10 +67,11 @@ record LiveLogParts(RedisLiveLog liveLog, @Nullable ChildRedis child, RedisFacts
         PrefixOwner owner = new PrefixOwner(data.id(), data.path().toString());
         RedisLiveLog liveLog = new RedisLiveLog(vertx, settings, owner, clock);
         int attempts = child == null ? ATTEMPTS : ATTEMPTS_CHILD;
-        return open(vertx, liveLog, configuration.start().takePrefix(), attempts).map(facts -> {
-            facts.warnings().forEach(warning -> LOG.warn("{}", warning));
-            return new LiveLogParts(liveLog, child, facts);
-        });
+        return open(vertx, liveLog, configuration.start().takePrefix(), attempts)
+                .map(facts -> {
+                    facts.warnings().forEach(warning -> LOG.warn("{}", warning));
+                    return new LiveLogParts(liveLog, child, facts);
+                });
     }
 
     /** A process's first connection loads so many classes that on a busy machine it may not be made in time. */

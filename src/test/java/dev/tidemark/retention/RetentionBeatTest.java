@@ -29,6 +29,11 @@ class RetentionBeatTest {
 
     /** The status after everything in memory was folded, with the live log beginning at {@code firstLive}. */
     private static FoldStatus folded(KeeperWorld world, Position firstLive, long liveFloorOrdinal) {
+        return folded(world, firstLive, liveFloorOrdinal, 0);
+    }
+
+    private static FoldStatus folded(
+            KeeperWorld world, Position firstLive, long liveFloorOrdinal, long foldedLiveBytes) {
         TimelineSnapshot memory = world.liveStream().snapshot(0);
         return new FoldStatus(
                 memory.tail(),
@@ -43,7 +48,8 @@ class RetentionBeatTest {
                 0,
                 0,
                 memory.lastOrdinal(),
-                0);
+                0,
+                foldedLiveBytes);
     }
 
     @Test
@@ -83,7 +89,8 @@ class RetentionBeatTest {
         succeeded(world.append(3));
         world.seal();
         assertTrue(beat(world).isDue(world.liveStream(), FoldStatus.NONE));
-        Position first = world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
+        Position first =
+                world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
         assertTrue(beat(world).isDue(world.liveStream(), folded(world, first, 0)));
         assertFalse(beat(world).isDue(world.liveStream(), folded(world, first, 1)));
     }
@@ -94,7 +101,8 @@ class RetentionBeatTest {
         KeeperWorld world = new KeeperWorld(Map.of(Setting.LIVE_MAX_AGE, 60_000L));
         succeeded(world.append(3));
         world.seal();
-        Position first = world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
+        Position first =
+                world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
         assertFalse(beat(world).isDue(world.liveStream(), folded(world, first, 0)));
         world.clock.advanceMs(60_001);
         assertTrue(beat(world).isDue(world.liveStream(), folded(world, first, 0)));
@@ -104,11 +112,35 @@ class RetentionBeatTest {
     @Test
     void windowsComeFromTheSettings() {
         StreamSettings none = StreamSettings.DEFAULT.with(Map.of(
-                Setting.LIVE_MAX_EVENTS, Units.NONE, Setting.LIVE_MAX_AGE, Units.NONE, Setting.LIVE_MAX_BYTES, Units.NONE));
+                Setting.LIVE_MAX_EVENTS,
+                Units.NONE,
+                Setting.LIVE_MAX_AGE,
+                Units.NONE,
+                Setting.LIVE_MAX_BYTES,
+                Units.NONE));
         assertEquals(
-                new TrimBounds.Bounds(Long.MAX_VALUE, Long.MAX_VALUE, Position.ZERO), new Windows().of(none, 1_000_000));
-        StreamSettings some = StreamSettings.DEFAULT.with(Map.of(
-                Setting.LIVE_MAX_EVENTS, 7L, Setting.LIVE_MAX_AGE, 5_000L, Setting.LIVE_MAX_BYTES, 9L));
+                new TrimBounds.Bounds(Long.MAX_VALUE, Long.MAX_VALUE, Position.ZERO),
+                new Windows().of(none, 1_000_000));
+        StreamSettings some = StreamSettings.DEFAULT.with(
+                Map.of(Setting.LIVE_MAX_EVENTS, 7L, Setting.LIVE_MAX_AGE, 5_000L, Setting.LIVE_MAX_BYTES, 9L));
         assertEquals(new TrimBounds.Bounds(7, 9, new Position(995_000, 0)), new Windows().of(some, 1_000_000));
+    }
+
+    @Test
+    @Tag("F10")
+    void moreBytesThanTheWindowAreDueWhetherToFoldOrToTrim() {
+        KeeperWorld world = new KeeperWorld(Map.of(Setting.LIVE_MAX_BYTES, 10_000L));
+        byte[] payload = ("\"" + "x".repeat(4_000) + "\"").getBytes(StandardCharsets.UTF_8);
+        succeeded(world.append(List.of(NewEvent.json(payload))));
+        world.seal();
+        assertFalse(beat(world).isDue(world.liveStream(), FoldStatus.NONE));
+        succeeded(world.append(List.of(NewEvent.json(payload), NewEvent.json(payload))));
+        world.seal();
+        assertTrue(beat(world).isDue(world.liveStream(), FoldStatus.NONE));
+        Position first =
+                world.liveLog.events(world.liveStream().stripe(0)).get(0).id();
+        assertFalse(beat(world).isDue(world.liveStream(), folded(world, first, 0, 10_000)));
+        assertTrue(beat(world).isDue(world.liveStream(), folded(world, first, 0, 10_001)));
+        assertTrue(beat(world).isDue(world.liveStream(), folded(world, first, 0, Long.MAX_VALUE)), "not known yet");
     }
 }

@@ -1,7 +1,9 @@
 package dev.tidemark.server;
 
 import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.net.URI;
@@ -13,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** The HTTP API as a client sees it, with nothing of the server in it. */
 public final class Api {
@@ -61,18 +64,46 @@ public final class Api {
         }
     }
 
+    /** Sends without waiting. */
+    public CompletableFuture<Answer> later(HttpRequest.Builder request) {
+        return client.sendAsync(
+                        request.timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofByteArray())
+                .thenApply(response -> new Answer(response.statusCode(), response));
+    }
+
     public HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(url + path));
     }
 
     /** Sends a request line that no client would, with the headers that must be there; gives the whole answer as text. */
     public String raw(String requestLine) {
+        return raw(requestLine, "Connection: close");
+    }
+
+    /** Asks for a WebSocket with one more header; gives the head of the answer. */
+    public String rawUpgrade(String path, String header) {
+        String headers = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + header;
+        return raw("GET " + path + " HTTP/1.1", headers);
+    }
+
+    /** The answer up to its end, or to the end of its head if that switches protocols. */
+    private String raw(String requestLine, String headers) {
         URI address = URI.create(url);
         try (Socket socket = new Socket(address.getHost(), address.getPort())) {
             socket.setSoTimeout(30_000);
-            String request = requestLine + "\r\nHost: " + address.getAuthority() + "\r\nConnection: close\r\n\r\n";
+            String request = requestLine + "\r\nHost: " + address.getAuthority() + "\r\n" + headers + "\r\n\r\n";
             socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            InputStream in = socket.getInputStream();
+            for (int b = in.read(); b >= 0; b = in.read()) {
+                answer.write(b);
+                String text = answer.toString(StandardCharsets.UTF_8);
+                if (b == '\n' && text.startsWith("HTTP/1.1 101 ") && text.endsWith("\r\n\r\n")) {
+                    break;
+                }
+            }
+            return answer.toString(StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -80,7 +80,8 @@ class CleanStopIT {
         server();
         JsonObject seam = api().seam(STREAM);
         writers.forEach(Writer::stop);
-        List<Seen> whole = Seen.ofLines(api().ndjson(Api.stream(STREAM) + "/events").text());
+        List<Seen> whole =
+                Seen.ofLines(api().ndjson(Api.stream(STREAM) + "/events").text());
         Writer.assertKept(whole, writers);
         long before = whole.stream()
                 .filter(event -> event.id().compareTo(seam.getString("watermark")) <= 0)
@@ -93,8 +94,8 @@ class CleanStopIT {
         assertEquals(before, (long) seam.getLong("archived_events"), () -> "archived: " + seam);
         assertTrue(acked >= 2_000, () -> "acknowledged: " + acked);
         follower.assertSaw(whole);
-        System.out.println("stopped in " + tookMs + " ms, " + before + " events were in the archive then, " + whole.size()
-                + " now; the subscriber had " + follower.connections() + " connections");
+        System.out.println("stopped in " + tookMs + " ms, " + before + " events were in the archive then, "
+                + whole.size() + " now; the subscriber had " + follower.connections() + " connections");
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
  * @param out what it printed, byte for byte
  * @param err what it said on the error stream
  */
+@SuppressWarnings("ArrayRecordComponent") // only read
 public record Command(int exit, byte[] out, String err) {
     /** Runs a client command against a server to its end. */
     public static Command against(String url, String... words) {

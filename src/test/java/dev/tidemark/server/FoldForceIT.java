@@ -32,8 +32,7 @@ class FoldForceIT {
     private static final long HOUR_MS = 3_600_000;
     private static final int LIVE_MAX_EVENTS = 3;
     private static final int BATCH = 10;
-    private static final String SETTINGS =
-            """
+    private static final String SETTINGS = """
             {"roll":"hourly","chunk_duration":"1h","live_max_age":"10h","live_max_events":%d}""";
 
     @TempDir
@@ -71,9 +70,10 @@ class FoldForceIT {
             assertEquals(ServerProcess.TERMINATED, server.terminate());
             archive = server.data().toRealPath().resolve("archive");
         }
-        Awaitility.await("end of the trace").atMost(Duration.ofSeconds(20)).until(() -> Files.readString(
-                        trace, StandardCharsets.ISO_8859_1)
-                .contains("+++ exited with " + ServerProcess.TERMINATED));
+        Awaitility.await("end of the trace")
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> Files.readString(trace, StandardCharsets.ISO_8859_1)
+                        .contains("+++ exited with " + ServerProcess.TERMINATED));
         List<Path> files = rollFiles(archive);
         assertEquals(3, files.size(), () -> "three hours, three files: " + files);
         List<Call> calls = StraceLog.read(trace).calls();
@@ -112,8 +112,9 @@ class FoldForceIT {
     }
 
     private static Fold fold(Api api, List<String> envelopes, List<Integer> files, List<Integer> newFiles) {
-        List<String> lines =
-                envelopes.isEmpty() ? Stream.generate(() -> "{\"data\":1}").limit(BATCH).toList() : envelopes;
+        List<String> lines = envelopes.isEmpty()
+                ? Stream.generate(() -> "{\"data\":1}").limit(BATCH).toList()
+                : envelopes;
         byte[] body = String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
         Api.Answer appended = api.append(STREAM, "application/vnd.tidemark.events+ndjson", body);
         assertEquals(201, appended.status(), appended::text);

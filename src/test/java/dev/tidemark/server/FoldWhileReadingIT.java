@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads in every form while the seam moves under them: a fold and trim every 10 ms, with windows so small that most of what is read
@@ -34,8 +34,7 @@ class FoldWhileReadingIT {
     private static final int FOLDS_MIN = 30;
     private static final String STREAM = "busy";
     private static final String EVENTS = Api.stream(STREAM) + "/events";
-    private static final String SETTINGS =
-            """
+    private static final String SETTINGS = """
             {"live_max_events":50,"chunk_duration":"10ms","chunk_max_events":64,"tail_capacity":500}""";
     private static final int[] TAILS = {10, 1_000, 10_000};
 
@@ -67,14 +66,17 @@ class FoldWhileReadingIT {
         for (int w = 0; w < 2; w++) {
             writers.add(closing(new Writer(w, STREAM, () -> api, SEED, 40, 10)));
         }
-        List<ResumingFollower> followers =
-                List.of(closing(new ResumingFollower(STREAM, () -> api)), closing(new ResumingFollower(STREAM, () -> api)));
+        List<ResumingFollower> followers = List.of(
+                closing(new ResumingFollower(STREAM, () -> api)), closing(new ResumingFollower(STREAM, () -> api)));
         writers.forEach(Writer::start);
         writers.get(0).awaitAcked(500);
         foldOnce(api);
 
         List<Reader> readers = List.of(
-                new Lines(server.api()), new PagesDown(server.api()), new Tails(server.api()), new Ranges(server.api()));
+                new Lines(server.api()),
+                new PagesDown(server.api()),
+                new Tails(server.api()),
+                new Ranges(server.api()));
         List<Thread> threads = new ArrayList<>();
         threads.add(thread("folds", () -> foldOnce(server.api())));
         readers.forEach(reader -> threads.add(thread(reader.toString(), reader)));
@@ -243,8 +245,7 @@ class FoldWhileReadingIT {
         public void once() {
             int n = TAILS[answers % TAILS.length];
             long[] acked = acked();
-            List<Seen> tail = seen(
-                    json(Api.stream(STREAM) + "/tail?n=" + n).getJsonArray("events"));
+            List<Seen> tail = seen(json(Api.stream(STREAM) + "/tail?n=" + n).getJsonArray("events"));
             Seen.assertContiguous(tail, "tail " + n);
             assertTrue(
                     tail.size() == n || (tail.size() < n && acked[0] + acked[1] <= tail.size()),

@@ -141,7 +141,8 @@ class MainJobIT {
     @Order(2)
     @Tag("T14")
     void oneCommandPrintsTheLastN() {
-        List<String> last = command("tail", "flights", "-n", "10", "--output", "data").lines();
+        List<String> last =
+                command("tail", "flights", "-n", "10", "--output", "data").lines();
         assertEquals(lines.subList(lines.size() - 10, lines.size()), last);
         List<String> json = command("tail", "flights", "-n", "3").lines();
         assertEquals(
@@ -177,8 +178,7 @@ class MainJobIT {
                     replayed.stream()
                             .map(event -> event.getJsonObject("data").encode())
                             .toList());
-            assertEquals(
-                    replayed.get(replayed.size() - 1).getString("cursor"), caughtUp.getString("cursor"));
+            assertEquals(replayed.get(replayed.size() - 1).getString("cursor"), caughtUp.getString("cursor"));
             assertEquals("hello", follower.messages().get(0).getString("type"));
             assertEquals(List.of(), follower.messages("gap"));
 
@@ -211,7 +211,8 @@ class MainJobIT {
     @Order(5)
     void envelopesKeepTheirTimesAndTheirOrderOfArrival() {
         Path quakes = Sample.quakes(folder);
-        List<JsonObject> sent = Sample.lines(quakes).stream().map(JsonObject::new).toList();
+        List<JsonObject> sent =
+                Sample.lines(quakes).stream().map(JsonObject::new).toList();
         command("append", "quakes", quakes.toString(), "--envelopes");
         assertEquals(200, SERVER.api().fold("quakes").status());
         List<JsonObject> events = SERVER.api().events("/v1/streams/quakes/events");
@@ -233,8 +234,7 @@ class MainJobIT {
     void anEmptyStreamHasAnEmptyTail() {
         assertEquals(201, SERVER.api().put("empty", "{}").status());
         for (String n : List.of("0", "10", "10000")) {
-            JsonObject tail =
-                    SERVER.api().get("/v1/streams/empty/tail?n=" + n).json();
+            JsonObject tail = SERVER.api().get("/v1/streams/empty/tail?n=" + n).json();
             assertEquals(new JsonArray(), tail.getJsonArray("events"));
             assertTrue(tail.getBoolean("complete"));
         }

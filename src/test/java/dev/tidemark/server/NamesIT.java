@@ -146,7 +146,8 @@ class NamesIT {
             List<String> listed = new ArrayList<>();
             String next = "";
             while (next != null) {
-                String after = next.isEmpty() ? "" : "&after=" + Api.stream(next).substring("/v1/streams/".length());
+                String after =
+                        next.isEmpty() ? "" : "&after=" + Api.stream(next).substring("/v1/streams/".length());
                 JsonObject page =
                         SERVER.api().get("/v1/streams?limit=" + limit + after).json();
                 for (Object stream : page.getJsonArray("streams")) {
@@ -239,8 +240,7 @@ class NamesIT {
         assertEquals(List.of(), SERVER.outside());
         Set<String> folders = new HashSet<>();
         for (String file : SERVER.files()) {
-            assertTrue(
-                    Set.of("archive", "id", "lock", "reservation").contains(file.split("/", -1)[0]), file);
+            assertTrue(Set.of("archive", "id", "lock", "reservation").contains(file.split("/", -1)[0]), file);
             if (file.matches("archive/[^/]+")) {
                 assertTrue(file.matches("archive/[-a-z0-9_%~]+"), file);
                 folders.add(file);

@@ -71,8 +71,7 @@ class OwnershipIT {
     void aSecondServerOnTheDataDirectoryIsRefusedAndTheFirstGoesOn() throws Exception {
         ServerProcess first = first();
         long redis = first.redis().orElseThrow().pid();
-        assertRefused(
-                second(first.data()), "the data directory " + first.data().toRealPath(), "pid " + first.pid());
+        assertRefused(second(first.data()), "the data directory " + first.data().toRealPath(), "pid " + first.pid());
         assertEquals(redis, first.redis().orElseThrow().pid(), "the child Redis");
         assertGoesOn(first);
         // Both have the same Redis: closing the second one ends it.

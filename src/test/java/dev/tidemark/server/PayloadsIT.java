@@ -42,8 +42,7 @@ class PayloadsIT {
         assertSame(sent, fromTheStart.awaitEvents(sent.size()));
         assertEverywhere(stream, sent);
         assertEquals(200, SERVER.api().fold(stream).status());
-        assertEquals(
-                sent.get(sent.size() - 1).id(), SERVER.api().seam(stream).getString("watermark"));
+        assertEquals(sent.get(sent.size() - 1).id(), SERVER.api().seam(stream).getString("watermark"));
         assertEverywhere(stream, sent);
         assertEquals(Api.ids(fromTheStart.events()), sent.stream().map(Sent::id).toList());
     }
@@ -64,7 +63,8 @@ class PayloadsIT {
             assertEquals(200, exact.status());
             assertArrayEquals(event.payload(), exact.bytes());
             assertEquals(
-                    event.type(), exact.response().headers().firstValue("content-type").orElse(""));
+                    event.type(),
+                    exact.response().headers().firstValue("content-type").orElse(""));
         }
     }
 
@@ -202,8 +202,8 @@ class PayloadsIT {
         assertEquals(2, count(api.append("ends", NDJSON, utf8("\n\n{\"i\":4}\n \t\n{\"i\":5}"))));
         assertEquals(1, count(api.append("ends", "application/jsonl", utf8("{\"i\":6}\r\n"))));
         assertEquals(1, count(api.append("ends", "application/ndjson", utf8("{\"i\":7}"))));
-        List<String> expected = List.of(
-                "{\"i\":1}", "{\"i\":2}", "{\"i\":3}", "{\"i\":4}", "{\"i\":5}", "{\"i\":6}", "{\"i\":7}");
+        List<String> expected =
+                List.of("{\"i\":1}", "{\"i\":2}", "{\"i\":3}", "{\"i\":4}", "{\"i\":5}", "{\"i\":6}", "{\"i\":7}");
         assertEquals(expected, api.payloads("/v1/streams/ends/events"));
         for (JsonObject event : api.events("/v1/streams/ends/events")) {
             byte[] bytes =
@@ -265,11 +265,17 @@ class PayloadsIT {
     void whatIsNoNumberIsRefused() {
         for (String bad : List.of("NaN", "Infinity", "-Infinity", "{\"a\":NaN}", "01", "1.", ".5", "+1", "0x1", "1e")) {
             assertEquals(400, SERVER.api().append("no-number", JSON, utf8(bad)).status(), bad);
-            assertEquals(400, SERVER.api().append("no-number", NDJSON, utf8("1\n" + bad)).status(), bad);
+            assertEquals(
+                    400,
+                    SERVER.api().append("no-number", NDJSON, utf8("1\n" + bad)).status(),
+                    bad);
             assertEquals(
                     400,
                     SERVER.api()
-                            .append("no-number", "application/vnd.tidemark.events+ndjson", utf8("{\"data\":" + bad + "}"))
+                            .append(
+                                    "no-number",
+                                    "application/vnd.tidemark.events+ndjson",
+                                    utf8("{\"data\":" + bad + "}"))
                             .status(),
                     bad);
         }
@@ -305,8 +311,7 @@ class PayloadsIT {
             }
             assertEquals(201, SERVER.api().append(stream, values).status());
             StringBuilder envelopes = new StringBuilder();
-            values.forEach(value ->
-                    envelopes.append("{\"data\":").append(value).append("}\n"));
+            values.forEach(value -> envelopes.append("{\"data\":").append(value).append("}\n"));
             assertEquals(
                     201,
                     SERVER.api()
@@ -323,7 +328,8 @@ class PayloadsIT {
         assertEquals(200, SERVER.api().fold(stream).status());
         assertEquals(expected, SERVER.api().payloads(events));
         assertEquals(expected, SERVER.api().payloads(Api.stream(stream) + "/tail?n=1000"));
-        assertEquals(before, SERVER.api().get(events).json().getJsonArray("events").encode());
+        assertEquals(
+                before, SERVER.api().get(events).json().getJsonArray("events").encode());
     }
 
     // ---- bytes that are not text
@@ -337,7 +343,8 @@ class PayloadsIT {
             for (int i = 0; i < all.length; i++) {
                 all[i] = (byte) i;
             }
-            for (byte[] payload : List.of(new byte[] {(byte) 0xc3, 0x28}, new byte[] {0}, new byte[] {(byte) 0xff}, all)) {
+            for (byte[] payload :
+                    List.of(new byte[] {(byte) 0xc3, 0x28}, new byte[] {0}, new byte[] {(byte) 0xff}, all)) {
                 sent.add(send("bytes", "application/octet-stream", payload));
                 sent.add(send("bytes", "text/plain", payload));
                 sent.add(send("bytes", "image/png", payload));
@@ -352,7 +359,12 @@ class PayloadsIT {
     @Test
     @Tag("R26")
     void invalidUtf8InJsonIsRefusedWithItsLine() {
-        byte[][] bad = {{'"', (byte) 0xc3, 0x28, '"'}, {'"', 0, '"'}, {'"', (byte) 0xff, '"'}, {'"', (byte) 0xed, (byte) 0xa0, (byte) 0x80, '"'}};
+        byte[][] bad = {
+            {'"', (byte) 0xc3, 0x28, '"'},
+            {'"', 0, '"'},
+            {'"', (byte) 0xff, '"'},
+            {'"', (byte) 0xed, (byte) 0xa0, (byte) 0x80, '"'}
+        };
         for (byte[] value : bad) {
             assertEquals(400, SERVER.api().append("invalid", JSON, value).status(), Arrays.toString(value));
             byte[] second = new byte[value.length + 2];

@@ -48,8 +48,7 @@ class RangesIT {
                         .status());
         assertEquals(201, api().append("border", numbered(0, ALL)).status());
         assertEquals(200, api().fold("border").status());
-        await().atMost(Duration.ofSeconds(20))
-                .until(() -> api().seam("border").getInteger("live_events") == LIVE);
+        await().atMost(Duration.ofSeconds(20)).until(() -> api().seam("border").getInteger("live_events") == LIVE);
     }
 
     // ---- last N
@@ -116,7 +115,8 @@ class RangesIT {
         assertEquals(List.of(), api().payloads("/v1/streams/border/tail?n=0"));
         assertEquals(numbered(ALL - 1, 1), api().payloads("/v1/streams/border/tail?n=1"));
         assertEquals(numbered(0, ALL), api().payloads("/v1/streams/border/tail?n=10000"));
-        for (String n : List.of("-5", "abc", "", "1.5", "1e3", "+1", "%201", "10001", "99999999999999999999", "0x10", "١")) {
+        for (String n :
+                List.of("-5", "abc", "", "1.5", "1e3", "+1", "%201", "10001", "99999999999999999999", "0x10", "١")) {
             String encoded = n.equals("١") ? "%D9%A1" : n;
             Api.Answer answer = api().get("/v1/streams/border/tail?n=" + encoded);
             assertEquals(400, answer.status(), "n=" + n);
@@ -247,7 +247,8 @@ class RangesIT {
                 joined.addAll(behind);
                 assertEquals(numbered(0, joined.size()), data(joined), "both halves");
                 assertTrue(before.stream().allMatch(event -> event.getLong("at") < middle));
-                assertTrue(behind.stream().allMatch(event -> event.getLong("at") >= middle && event.getLong("at") < now));
+                assertTrue(
+                        behind.stream().allMatch(event -> event.getLong("at") >= middle && event.getLong("at") < now));
                 assertEquals(before, api().events("/v1/streams/times/events?from=0&to=" + middle), "a range behind us");
             }
         }
@@ -266,7 +267,9 @@ class RangesIT {
     }
 
     private static List<String> data(List<JsonObject> events) {
-        return events.stream().map(event -> String.valueOf(event.getValue("data"))).toList();
+        return events.stream()
+                .map(event -> String.valueOf(event.getValue("data")))
+                .toList();
     }
 
     @Test
@@ -290,7 +293,8 @@ class RangesIT {
             }
         }
         assertEquals(404, api().get("/v1/streams/border/events/EVT000xY9Wvvcd").status());
-        assertEquals(416, api().get("/v1/streams/border/events?after=EVTAzL8n0Y58m7").status());
+        assertEquals(
+                416, api().get("/v1/streams/border/events?after=EVTAzL8n0Y58m7").status());
     }
 
     @Test
@@ -301,7 +305,8 @@ class RangesIT {
                 400,
                 api().get("/v1/streams/border/events?after=" + ids.get(2) + "&before=" + ids.get(0))
                         .status());
-        assertEquals(400, api().get("/v1/streams/border/events?from=2000&to=1000").status());
+        assertEquals(
+                400, api().get("/v1/streams/border/events?from=2000&to=1000").status());
         assertEquals(
                 List.of(), api().events("/v1/streams/border/events?after=" + ids.get(0) + "&before=" + ids.get(1)));
         assertEquals(List.of(), api().events("/v1/streams/border/events?from=1000&to=1000"));
@@ -326,8 +331,7 @@ class RangesIT {
                 200,
                 api().put("border", "{\"live_max_age\":\"1s\",\"chunk_duration\":\"100ms\"}")
                         .status());
-        await().atMost(Duration.ofSeconds(20))
-                .until(() -> api().seam("border").getInteger("live_events") == 0);
+        await().atMost(Duration.ofSeconds(20)).until(() -> api().seam("border").getInteger("live_events") == 0);
         assertTails("border", ALL);
         SERVER.stopAndRestart();
         assertTails("border", ALL);

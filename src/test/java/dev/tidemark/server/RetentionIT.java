@@ -40,7 +40,9 @@ class RetentionIT {
     }
 
     private static void eventually(Callable<Boolean> condition) {
-        await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(50)).until(condition);
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(50))
+                .until(condition);
     }
 
     private static int live(String stream) {
@@ -175,6 +177,21 @@ class RetentionIT {
         eventually(() -> live("bytes") <= 64);
         assertTrue(live("bytes") >= 30, live("bytes") + " are live: far fewer than the window allows");
         assertEquals(lines, api().payloads("/v1/streams/bytes/events"));
+    }
+
+    @Test
+    @Tag("F10")
+    void aBoundOfBytesHoldsForWhatAnEarlierProcessLeftAndWhenNothingComes() {
+        create("bytes-later", "{\"chunk_max_events\":50}");
+        append("bytes-later", numbered(100_000, 3_000));
+        assertEquals(200, api().fold("bytes-later").status());
+        SERVER.killAndRestart();
+        eventually(() -> live("bytes-later") == 3_000);
+        assertEquals(
+                200, api().put("bytes-later", "{\"live_max_bytes\":\"6KiB\"}").status());
+        eventually(() -> live("bytes-later") <= 1_024);
+        assertTrue(live("bytes-later") >= 500, live("bytes-later") + " are live");
+        assertEquals(numbered(100_000, 3_000), api().payloads("/v1/streams/bytes-later/events"));
     }
 
     @Test

@@ -58,8 +58,9 @@ final class Sample {
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < 1_707; i++) {
             long time = 1_517_365_101_235L + i * 350_000L - random.nextInt(3_600_000);
-            lines.append("{\"time\":%d,\"data\":{\"id\":\"ak%08d\",\"mag\":%d.%d,\"place\":\"%dkm N of Kobuk, Alaska\"}}\n"
-                    .formatted(time, i, random.nextInt(8), random.nextInt(10), random.nextInt(300)));
+            lines.append(
+                    "{\"time\":%d,\"data\":{\"id\":\"ak%08d\",\"mag\":%d.%d,\"place\":\"%dkm N of Kobuk, Alaska\"}}\n"
+                            .formatted(time, i, random.nextInt(8), random.nextInt(10), random.nextInt(300)));
         }
         return lines.toString();
     }

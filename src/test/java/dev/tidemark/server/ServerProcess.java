@@ -27,9 +27,11 @@ public final class ServerProcess implements AutoCloseable {
     static final int TERMINATED = 143;
 
     /** What a healthy server never logs, whatever happens around it. */
-    private static final Pattern TROUBLE = Pattern.compile(
-            "has been blocked| ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
+    private static final Pattern TROUBLE =
+            Pattern.compile(" ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
                     + "|Exception in thread|OutOfMemory|LEAK:|^# A fatal error");
+
+    private static final Pattern BLOCKED = Pattern.compile("has been blocked");
 
     private final Path data;
     private final Process process;
@@ -70,10 +72,15 @@ public final class ServerProcess implements AutoCloseable {
         command.add(jar());
         command.addAll(List.of("serve", "--port", "0", "--data", data.toString()));
         command.addAll(List.of(flags));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(environment);
+        return of(data, builder);
+    }
+
+    /** Starts a server by a command of one's own and doesn't wait. */
+    static ServerProcess of(Path data, ProcessBuilder builder) {
         try {
-            return new ServerProcess(data, builder.start());
+            return new ServerProcess(data, builder.redirectErrorStream(true).start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -146,9 +153,32 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** What in its log should not be there: stack traces, errors, event loops that were blocked. */
+    /** Waits until all that an ended process printed is in the log. */
+    public void awaitLogEnd() {
+        try {
+            reader.join(10_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
     public List<String> troubles() {
-        return log().stream().filter(line -> TROUBLE.matcher(line).find()).toList();
+        List<String> all = log();
+        int ready = 0;
+        while (ready < all.size() && !READY.matcher(all.get(ready)).find()) {
+            ready++;
+        }
+        List<String> troubles = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            // Until it is ready, it is the machine that blocks: it loads classes.
+            boolean blocked = i > ready && BLOCKED.matcher(all.get(i)).find();
+            if (blocked || TROUBLE.matcher(all.get(i)).find()) {
+                troubles.add(all.get(i));
+            }
+        }
+        return troubles;
     }
 
     /** @throws AssertionError with the log, if there is any trouble in it */
@@ -156,18 +186,12 @@ public final class ServerProcess implements AutoCloseable {
         if (!process.isAlive()) {
             awaitLogEnd();
         }
-        if (!troubles().isEmpty()) {
-            throw new AssertionError(
-                    "the server's log isn't clean: " + troubles() + "\nall of it:\n" + String.join("\n", log()));
-        }
-    }
-
-    private void awaitLogEnd() {
-        try {
-            reader.join(10_000);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
+        List<String> troubles = troubles();
+        if (!troubles.isEmpty()) {
+            List<String> all = log();
+            int first = Math.max(0, all.indexOf(troubles.get(0)) - 5);
+            throw new AssertionError("the server's log isn't clean:\n"
+                    + String.join("\n", all.subList(first, Math.min(all.size(), first + 30))));
         }
     }
 

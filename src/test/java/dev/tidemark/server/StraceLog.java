@@ -54,7 +54,9 @@ final class StraceLog {
         /** Whether it sends bytes to a socket, that text among them; upper and lower case are the same. */
         boolean sends(String text) {
             boolean writes = name.startsWith("write") || name.startsWith("send");
-            return writes && arguments.matches("\\d+<(socket|TCP|TCPv6|UNIX).*") && arguments.toLowerCase(Locale.ROOT).contains(text.toLowerCase(Locale.ROOT));
+            return writes
+                    && arguments.matches("\\d+<(socket|TCP|TCPv6|UNIX).*")
+                    && arguments.toLowerCase(Locale.ROOT).contains(text.toLowerCase(Locale.ROOT));
         }
     }
 
@@ -76,8 +78,8 @@ final class StraceLog {
         }
         log.unfinished
                 .values()
-                .forEach(begun -> log.calls.add(
-                        new Call(begun.name(), begun.arguments(), "", begun.line(), Integer.MAX_VALUE)));
+                .forEach(begun ->
+                        log.calls.add(new Call(begun.name(), begun.arguments(), "", begun.line(), Integer.MAX_VALUE)));
         return log;
     }
 

@@ -38,7 +38,8 @@ class StraceLogTest {
 
     @Test
     void aCallThatFailedOrNeverEndedIsNoSuccess() {
-        assertFalse(calls("1 fsync(5</d/a>) = -1 EIO (Input/output error)").get(0).succeeded());
+        assertFalse(
+                calls("1 fsync(5</d/a>) = -1 EIO (Input/output error)").get(0).succeeded());
         Call hanging = calls("1 fsync(5</d/a> <unfinished ...>", "2 +++ exited with 0 +++")
                 .get(0);
         assertFalse(hanging.succeeded());
@@ -50,7 +51,8 @@ class StraceLogTest {
     void onlyWaitingCallsForceAndOnlySocketsSend() {
         assertTrue(calls("1 msync(0x7f, 4096, MS_SYNC) = 0").get(0).forces());
         assertFalse(calls("1 msync(0x7f, 4096, MS_ASYNC) = 0").get(0).forces());
-        assertFalse(calls("1 write(5</d/appendonly.aof>, \"XTRIM\", 5) = 5").get(0).sends("XTRIM"));
+        assertFalse(
+                calls("1 write(5</d/appendonly.aof>, \"XTRIM\", 5) = 5").get(0).sends("XTRIM"));
         assertTrue(calls("1 sendto(5<TCP:[1->2]>, \"XTRIM (a) \", 5, 0, NULL, 0) = 5")
                 .get(0)
                 .sends("XTRIM"));
