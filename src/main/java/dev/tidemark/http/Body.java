@@ -81,7 +81,8 @@ final class Body {
         over = true;
         release();
         if (!(cause instanceof HttpClosedException) && !exchange.answered()) {
-            exchange.refuseAndClose(ProblemJson.of(Refusal.MALFORMED, "the body's chunks are malformed; nothing was stored"));
+            exchange.refuseAndClose(
+                    ProblemJson.of(Refusal.MALFORMED, "the body's chunks are malformed; nothing was stored"));
             exchange.peer().flush();
         }
     }
