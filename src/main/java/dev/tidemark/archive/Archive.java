@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import net.openhft.chronicle.core.io.BackgroundResourceReleaser;
 
 /**
  * The archives of all streams, in {@code <data>/archive}. It keeps about {@value #OPEN_MAX} of them open, the ones used last; the
@@ -42,10 +43,19 @@ public final class Archive implements AutoCloseable {
     }
 
     Archive(Path root, Limits limits, int openMax, Storage disk) {
+        registerWithJvm();
         this.root = root;
         this.openMax = openMax;
         this.disk = disk;
         blockBytes = checkedBlockBytes(limits);
+    }
+
+    /**
+     * The queue library registers a shutdown hook when it is first used. Once the JVM is stopping that fails, and the library with it:
+     * a server stopped before its first fold couldn't fold what it has.
+     */
+    private static void registerWithJvm() {
+        BackgroundResourceReleaser.releasePendingResources();
     }
 
     /**

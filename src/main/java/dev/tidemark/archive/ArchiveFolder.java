@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -52,7 +51,7 @@ final class ArchiveFolder {
                     cycles.add(cycle);
                 }
             }
-        } catch (NoSuchFileException | NotDirectoryException e) {
+        } catch (NoSuchFileException e) {
             return new int[0];
         }
         return cycles.build().sorted().toArray();

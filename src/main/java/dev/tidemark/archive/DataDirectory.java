@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
 public final class DataDirectory implements AutoCloseable {
     private static final String LOCK = "lock";
     private static final String ID = "id";
+    private static final String ARCHIVE = "archive";
+    /** No stream's folder is called so. */
+    private static final String PROBE = ".probe";
+
     private static final int ID_BYTES = 16;
 
     /**
@@ -103,6 +107,7 @@ public final class DataDirectory implements AutoCloseable {
                         true, "the data directory " + path + " is in use by another process" + owner(lockFile), null);
             }
             writePid(lockFile);
+            tryArchive(path);
             DataDirectory data = new DataDirectory(path, lockFile, id(path));
             opened = true;
             return data;
@@ -111,6 +116,15 @@ public final class DataDirectory implements AutoCloseable {
                 lockFile.close();
             }
         }
+    }
+
+    /** Otherwise an archive that can't be written would show at the first fold only. */
+    private static void tryArchive(Path path) throws IOException {
+        Path archive = path.resolve(ARCHIVE);
+        Disk.createDirectories(archive);
+        Path probe = archive.resolve(PROBE);
+        Files.write(probe, new byte[0]);
+        Files.delete(probe);
     }
 
     private static Refused unusable(Path directory, IOException e) {
@@ -174,7 +188,7 @@ public final class DataDirectory implements AutoCloseable {
 
     /** Root of the archives. */
     public Path archive() {
-        return path.resolve("archive");
+        return path.resolve(ARCHIVE);
     }
 
     public ReservationFile reservation() {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** One excerpt that was read, in the form that {@link ExcerptCodec} draws. It is filled again by the next read; not thread-safe. */
 final class Excerpt {
     private final CRC32C crc = new CRC32C();
-    private byte[] bytes = new byte[4 << 10];
+    private byte[] bytes = new byte[ExcerptCodec.BUFFER_AT_FIRST];
     private int length;
     private String lastType = ContentType.JSON;
 
@@ -49,6 +49,14 @@ final class Excerpt {
         }
         length = claimed;
         return keyMs() >= 0 && keySeq() >= 0;
+    }
+
+    /** Gives a buffer back that a large event has made large. */
+    void trim() {
+        if (bytes.length > ExcerptCodec.BUFFER_KEPT) {
+            bytes = new byte[ExcerptCodec.BUFFER_AT_FIRST];
+            length = 0;
+        }
     }
 
     byte[] bytes() {

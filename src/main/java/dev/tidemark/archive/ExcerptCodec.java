@@ -83,6 +83,9 @@ final class ExcerptCodec {
     static final int MISSING_BYTES = 80;
     static final int WAYPOINT_BYTES = 60;
 
+    static final int BUFFER_AT_FIRST = 4 << 10;
+    static final int BUFFER_KEPT = 64 << 10;
+
     /** Most bytes that an event's excerpt has besides its payload: what is beyond is refused, never cut. */
     static final int OVERHEAD_BYTES_MAX = 64 << 10;
 
@@ -91,10 +94,17 @@ final class ExcerptCodec {
     private static final VarHandle I16 = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final CRC32C crc = new CRC32C();
-    private byte[] bytes = new byte[4 << 10];
+    private byte[] bytes = new byte[BUFFER_AT_FIRST];
     private int length;
     private @Nullable String typeText;
     private byte[] typeBytes = new byte[0];
+
+    /** Gives a buffer back that a large event has made large. */
+    void trim() {
+        if (bytes.length > BUFFER_KEPT) {
+            bytes = new byte[BUFFER_AT_FIRST];
+        }
+    }
 
     /** What was written last, from 0 to {@link #length}. */
     byte[] bytes() {

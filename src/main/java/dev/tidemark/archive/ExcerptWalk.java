@@ -76,7 +76,8 @@ final class ExcerptWalk {
                 case NOTHING -> leave();
             }
         }
-        return hole ? damagedUpTo(lease.published().watermark(), Step.END) : Step.END;
+        // W is an event's id: whoever reaches the end without it has missed something.
+        return damagedUpTo(lease.published().watermark(), Step.END);
     }
 
     /** What the excerpt that was read is to a reader; {@link Step#END} if nothing. */

@@ -122,84 +122,118 @@ final class Recovery {
                 scan.tail.end = reader.end();
                 scan.totalsKnown = true;
                 scan.onlyWaypoints = false;
-                scanOn(scan, reader);
+                scanOn(scan, reader, marker.count);
                 return scan;
             }
         }
         long start = indexed - WINDOW;
-        if (start > 0 && reader.read(cycle, start) == Found.EXCERPT) {
-            Scan scan = scanFrom(reader, cycle, start);
+        if (start > 0 && reader.read(cycle, start) != Found.EXCERPT) {
+            start = reader.jump(cycle, start, indexed - UNFORCED_MAX - WAYPOINT_EVERY - Limits.SLICE_EVENTS_MAX);
+        }
+        if (start > 0) {
+            Scan scan = scanFrom(reader, cycle, start, indexed - UNFORCED_MAX);
             if (scan.totalsKnown) {
                 return scan;
             }
         }
-        return scanFrom(reader, cycle, 0);
+        return scanFrom(reader, cycle, 0, indexed - UNFORCED_MAX);
     }
 
-    private static Scan scanFrom(ExcerptReader reader, int cycle, long start) {
+    private static Scan scanFrom(ExcerptReader reader, int cycle, long start, long forced) {
         Scan scan = new Scan();
         scan.tail.cycle = cycle;
         scan.tail.count = start;
         scan.onlyWaypoints = start == 0;
-        scanOn(scan, reader);
+        scanOn(scan, reader, forced);
         return scan;
     }
 
-    private static void scanOn(Scan scan, ExcerptReader reader) {
+    /**
+     * Reads on to the end, or to what isn't good. What lies below {@code forced} was forced: damage there isn't from a power loss, and
+     * nothing behind it is in doubt; readers are told of the hole.
+     */
+    private static void scanOn(Scan scan, ExcerptReader reader, long forced) {
         Tail tail = scan.tail;
         while (true) {
             scan.stop = reader.read(tail.cycle, tail.count);
-            if (scan.stop != Found.EXCERPT) {
-                return;
+            if (scan.stop == Found.EXCERPT) {
+                Excerpt excerpt = reader.excerpt();
+                int order = excerpt.compareKey(tail.last);
+                if (order < 0 || (order == 0 && excerpt.isEvent())) {
+                    scan.stop = Found.DAMAGED;
+                    return;
+                }
+                tail.read(excerpt, reader.end());
+                scan.totalsKnown |= excerpt.isWaypoint();
+                scan.onlyWaypoints &= excerpt.isWaypoint();
+            } else {
+                long next = scan.stop == Found.DAMAGED ? tail.count + 1 : reader.jump(tail.cycle, tail.count, forced);
+                if (next < 0 || next > forced) {
+                    return;
+                }
+                tail.count = next;
             }
-            Excerpt excerpt = reader.excerpt();
-            int order = excerpt.compareKey(tail.last);
-            if (order < 0 || (order == 0 && excerpt.isEvent())) {
-                scan.stop = Found.DAMAGED;
-                return;
-            }
-            tail.read(excerpt, reader.end());
-            scan.totalsKnown |= excerpt.isWaypoint();
-            scan.onlyWaypoints &= excerpt.isWaypoint();
         }
     }
 
-    /** Moves what the newest file holds behind {@code to}, and all files above it, out of the way: none of it was published. */
-    void cut(Tail to) {
+    /**
+     * Takes away what the newest file holds behind {@code to}, and all files above it: none of it was published.
+     *
+     * @return {@code to}; or, if files were taken away from outside, the same totals at the place where what is left ends
+     */
+    Tail cut(Tail to) {
         try {
             Disk.deleteTree(folder.path().resolve(FileRewrite.DIRECTORY));
+            boolean removed = false;
             for (int cycle : folder.cycles()) {
                 if (cycle > to.cycle) {
                     Files.delete(folder.file(cycle));
+                    removed = true;
                 }
             }
-            disk.forceDirectory(folder.path());
-            if (to.cycle != RollFiles.NONE) {
-                cutFile(to);
+            if (removed) {
+                disk.forceDirectory(folder.path());
             }
+            if (to.cycle == RollFiles.NONE) {
+                return to;
+            }
+            return Files.exists(folder.file(to.cycle)) && cutFile(to) ? to : goOnFromWhatIsLeft(to);
         } catch (IOException e) {
             throw Disk.failed("the archive in " + folder + " can't be repaired to " + to.last, e);
         }
     }
 
-    private void cutFile(Tail to) throws IOException {
+    /** False if the file doesn't hold what it did. */
+    private boolean cutFile(Tail to) throws IOException {
         OpenQueue queue = OpenQueue.open(folder, to.cycle, blockBytes);
         try {
             ExcerptReader reader = queue.borrow();
-            if (reader.read(to.cycle, to.count - 1) != Found.EXCERPT
-                    || reader.excerpt().compareKey(to.last) != 0) {
-                throw new ArchiveException(
-                        ArchiveException.Kind.DAMAGED,
-                        folder.file(to.cycle) + " doesn't hold " + to.last + " where it was archived");
-            }
-            to.end = reader.end();
-            boolean more = reader.read(to.cycle, to.count) != Found.NOTHING || reader.count(to.cycle) != to.count;
-            if (more) {
-                to.end = new FileRewrite(folder, blockBytes, disk).keep(reader, to.cycle, to, null);
+            boolean there = reader.read(to.cycle, to.count - 1) == Found.EXCERPT
+                    && reader.excerpt().compareKey(to.last) == 0;
+            if (there) {
+                to.end = reader.end();
+                if (reader.read(to.cycle, to.count) != Found.NOTHING || reader.count(to.cycle) != to.count) {
+                    to.end = new FileRewrite(folder, blockBytes, disk).keep(reader, to.cycle, to, null);
+                }
             }
             reader.close();
+            return there;
         } finally {
             queue.release();
         }
+    }
+
+    /** W stays: what is gone becomes a hole that the waypoint, which is written next, tells of. */
+    private Tail goOnFromWhatIsLeft(Tail to) {
+        LOG.warn("{} lacks files or parts that were archived: what was up to {} is lost from it", folder, to.last);
+        Tail left = run();
+        Tail tail = to.copy();
+        tail.cycle = left.cycle;
+        tail.count = left.count;
+        tail.end = left.end;
+        tail.earlierBytes = left.earlierBytes;
+        tail.eventsLost = to.eventsLost + to.events - left.events;
+        tail.sinceWaypoint = WAYPOINT_EVERY;
+        return tail;
     }
 }

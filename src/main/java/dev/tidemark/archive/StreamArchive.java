@@ -1,8 +1,6 @@
 package dev.tidemark.archive;
 
-import dev.tidemark.archive.ExcerptReader.Found;
-import dev.tidemark.event.Chunk;
-import dev.tidemark.event.Limits;
+import dev.tidemark.event.Gap;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Setting;
@@ -15,7 +13,6 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * but the figures blocks. It costs little while nothing is open, and opens its files when it is used.
  */
 public final class StreamArchive implements ArchiveAppender {
-    /** The queue library's: a page has 4,096 places, one for every 256th excerpt. */
-    private static final long EXCERPTS_PER_INDEX_PAGE = 256L * 4_096;
-
     private final Archive archive;
     private final StreamId id;
     private final int stripe;
@@ -35,13 +29,9 @@ public final class StreamArchive implements ArchiveAppender {
     /** Held for the whole of a call that writes, and while the end is first looked for. */
     private final ReentrantLock writing = new ReentrantLock();
 
-    // Written under `writing`: the end of what was appended, of what of it is forced, and of what is published.
-    private final ExcerptCodec codec = new ExcerptCodec();
-    private Tail appended = new Tail();
-    private Tail forced = new Tail();
+    // Under `writing`.
+    private final SliceWriter writer;
     private Tail publishedTail = new Tail();
-    private final TreeSet<Integer> touched = new TreeSet<>();
-    private boolean directoryTouched;
     private boolean inDoubt;
     private long eventsRemoved;
     private long bytesRemoved;
@@ -62,6 +52,7 @@ public final class StreamArchive implements ArchiveAppender {
         StreamSettings fixed = StreamSettings.DEFAULT.with(fixedAtCreation(record));
         stripe = fixed.stripes() == 1 ? 0 : -1;
         folder = new ArchiveFolder(path, RollFiles.of(fixed.roll()));
+        writer = new SliceWriter(this, archive, folder);
     }
 
     private static Map<Setting, Long> fixedAtCreation(StreamRecord record) {
@@ -124,19 +115,25 @@ public final class StreamArchive implements ArchiveAppender {
         synchronized (opening) {
             layout = Layout.of(cycles());
         }
-        appended = end;
-        forced = end.copy();
-        publishedTail = end.copy();
+        writer.startAt(end);
+        publishedTail = end;
         published = published(Position.ZERO);
-        if (end.cycle != RollFiles.NONE) {
-            try (Lease lease = lease()) {
-                Removed removed = Removed.find(lease);
-                eventsRemoved = removed.events();
-                bytesRemoved = removed.bytes();
-                published = published(removed.earliest());
-            }
-        }
+        findRemoved();
         opened = true;
+    }
+
+    private void findRemoved() {
+        if (publishedTail.cycle == RollFiles.NONE) {
+            eventsRemoved = publishedTail.events - publishedTail.eventsLost;
+            bytesRemoved = publishedTail.earlierBytes;
+            return;
+        }
+        try (Lease lease = lease()) {
+            Removed removed = Removed.find(lease);
+            eventsRemoved = removed.events();
+            bytesRemoved = removed.bytes();
+            published = published(removed.earliest());
+        }
     }
 
     private Recovery recovery() {
@@ -156,7 +153,7 @@ public final class StreamArchive implements ArchiveAppender {
         return new Published(
                 tail.last,
                 tail.events == 0 ? Position.ZERO : earliest,
-                Math.max(0, tail.events - eventsRemoved),
+                Math.max(0, tail.events - tail.eventsLost - eventsRemoved),
                 Math.max(0, tail.earlierBytes + tail.end - bytesRemoved),
                 tail.ordinals(),
                 tail.cycle,
@@ -171,8 +168,22 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
+    /** The highest cycle that has a file, or {@link RollFiles#NONE}. */
+    int newestCycle() {
+        synchronized (opening) {
+            return layout.newest();
+        }
+    }
+
+    /** A file comes above those that are there. */
+    void addFile(int cycle) {
+        synchronized (opening) {
+            layout = layout.with(cycle);
+        }
+    }
+
     /** Opens the files if they aren't. */
-    private Lease lease() {
+    Lease lease() {
         Lease lease;
         synchronized (opening) {
             throwIfDeleted();
@@ -207,6 +218,16 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
+    /** What was opened for reading, while there was no space, may be writable now. */
+    void reopenIfReadOnly() {
+        synchronized (opening) {
+            OpenQueue current = queue;
+            if (current != null && current.isReadOnly()) {
+                retireQueue();
+            }
+        }
+    }
+
     private void retireQueue() {
         synchronized (opening) {
             OpenQueue current = queue;
@@ -221,8 +242,7 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage read(Position after, Position through, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
-            throwIfDeleted();
-            return ArchiveRead.empty(id.generation(), stripe);
+            return nothing(after, through);
         }
         try (Lease lease = lease()) {
             return new ArchiveRead(lease, id.generation(), stripe).forward(after, through, eventsMax, bytesMax);
@@ -233,12 +253,21 @@ public final class StreamArchive implements ArchiveAppender {
     public ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax) {
         open();
         if (published.cycle() == RollFiles.NONE) {
-            throwIfDeleted();
-            return ArchiveRead.empty(id.generation(), stripe);
+            return nothing(from.previous(), before.previous());
         }
         try (Lease lease = lease()) {
             return new ArchiveRead(lease, id.generation(), stripe).reverse(before, from, eventsMax, bytesMax);
         }
+    }
+
+    /** There is no file: nothing was archived yet, or all of it was taken away from outside. */
+    private ArchivePage nothing(Position after, Position through) {
+        throwIfDeleted();
+        Position limit = Position.min(through, published.watermark());
+        ArchivePage empty = ArchiveRead.empty(id.generation(), stripe);
+        return limit.isAfter(after)
+                ? new ArchivePage(empty.events(), List.of(new Gap(after, limit, Gap.Reason.DAMAGED)), false)
+                : empty;
     }
 
     @Override
@@ -251,41 +280,17 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public Position sliceEnd(Position first) {
         open();
-        int newest;
-        synchronized (opening) {
-            newest = layout.newest();
-        }
-        return folder.files().last(Math.max(folder.files().cycleOf(first), newest));
+        return folder.files().last(writer.cycleFor(first));
     }
 
     @Override
     public void append(List<Slice> slices) {
-        change("append", () -> {
-            int events = 0;
-            for (Slice slice : slices) {
-                events += slice.count();
-            }
-            if (events > 0) {
-                int cycle = refuseUnlessFits(slices, events);
-                appendSlices(slices, events, cycle);
-            }
-        });
+        change(() -> writer.append(slices));
     }
 
     @Override
     public void appendMissing(int stripe, OrdinalRange ordinals, boolean lost, Position after, Position through) {
-        change("append to", () -> {
-            Position at = appended.last;
-            Position time = at.equals(Position.ZERO) ? Position.max(after, firstTime(through)) : at;
-            prepare(cycleFor(time), 1, ExcerptCodec.MISSING_BYTES);
-            codec.missing(stripe, ordinals, lost, after, through, at);
-            write();
-            appended.missing(stripe, ordinals.last());
-        });
-    }
-
-    private static Position firstTime(Position through) {
-        return through.equals(Position.MAX) ? Position.ZERO : through;
+        change(() -> writer.missing(stripe, ordinals, lost, after, through));
     }
 
     private interface Change {
@@ -293,7 +298,7 @@ public final class StreamArchive implements ArchiveAppender {
     }
 
     /** Runs what writes; after a failure what wasn't published is in doubt. */
-    private void change(String what, Change change) {
+    private void change(Change change) {
         writing.lock();
         try {
             open();
@@ -303,154 +308,11 @@ public final class StreamArchive implements ArchiveAppender {
                 change.run();
             } catch (Throwable t) {
                 inDoubt = true;
-                throw Disk.failed("can't " + what + " the archive of " + id, t);
+                throw Disk.failed("the archive of " + id + " can't be written", t);
             }
         } finally {
             writing.unlock();
         }
-    }
-
-    /** The file that the slice goes to. */
-    private int refuseUnlessFits(List<Slice> slices, int events) {
-        if (events > Limits.SLICE_EVENTS_MAX) {
-            throw refused("a slice of " + events + " events is too large; allowed are " + Limits.SLICE_EVENTS_MAX);
-        }
-        Position last = appended.last;
-        int cycle = RollFiles.NONE;
-        for (Slice slice : slices) {
-            Chunk chunk = slice.chunk();
-            for (int i = slice.from(); i < slice.to(); i++) {
-                if (Position.compare(chunk.ms(i), chunk.seq(i), last.ms(), last.seq()) <= 0) {
-                    throw refused("ids must rise: " + chunk.position(i) + " after " + last);
-                }
-                last = chunk.position(i);
-                if (cycle == RollFiles.NONE) {
-                    cycle = cycleFor(last);
-                } else if (cycleFor(last) != cycle) {
-                    throw refused(last + " isn't in the same roll file as the slice's first event");
-                }
-                int bytes = ExcerptCodec.bytesMax(chunk, i);
-                if (bytes > archive.excerptBytesMax()) {
-                    throw refused("event " + last + " takes up to " + bytes + " bytes; allowed are "
-                            + archive.excerptBytesMax());
-                }
-            }
-        }
-        return cycle;
-    }
-
-    private static ArchiveException refused(String message) {
-        return new ArchiveException(ArchiveException.Kind.SLICE_REFUSED, message);
-    }
-
-    private int cycleFor(Position position) {
-        int newest;
-        synchronized (opening) {
-            newest = layout.newest();
-        }
-        return Math.max(folder.files().cycleOf(position), newest);
-    }
-
-    private void appendSlices(List<Slice> slices, int events, int cycle) throws IOException {
-        long bytes = 0;
-        for (Slice slice : slices) {
-            for (int i = slice.from(); i < slice.to(); i++) {
-                bytes += ExcerptCodec.bytesMax(slice.chunk(), i) + 8;
-            }
-        }
-        prepare(cycle, events, bytes);
-        try (Lease lease = lease()) {
-            OpenQueue into = lease.queue();
-            for (Slice slice : slices) {
-                Chunk chunk = slice.chunk();
-                for (int i = slice.from(); i < slice.to(); i++) {
-                    codec.event(chunk, i);
-                    appended.wrote(into.write(cycle, codec.bytes(), codec.length()));
-                    appended.event(chunk.position(i), chunk.stripe(), chunk.ordinal(i));
-                }
-            }
-            checkPlace(into);
-        }
-    }
-
-    /** Makes room in the file of {@code cycle}, which may be new, for excerpts of so many bytes. */
-    private void prepare(int cycle, int excerpts, long bytes) throws IOException {
-        if (archive.disk().usableBytes(folder.path()) < bytes + FileRewrite.FREE_BYTES_MIN
-                && Files.isDirectory(folder.path())) {
-            throw new ArchiveException(
-                    ArchiveException.Kind.DISK_FULL,
-                    "less than " + (FileRewrite.FREE_BYTES_MIN >> 20) + " MiB would be left on the disk of " + folder);
-        }
-        boolean rolls = cycle != appended.cycle;
-        if (rolls || unforced() + excerpts > Recovery.UNFORCED_MAX) {
-            forceTouched();
-        }
-        if (!Files.isDirectory(folder.path())) {
-            Disk.createDirectories(folder.path());
-        }
-        try (Lease lease = lease()) {
-            OpenQueue into = lease.queue();
-            if (into.isReadOnly()) {
-                throw new IOException(folder + " can't be written");
-            }
-            if (rolls) {
-                roll(cycle);
-                writeWaypoint(into);
-            }
-            into.space(cycle).reserve(appended.end, bytes + waypointBytes(), indexPages(excerpts));
-            touched.add(cycle);
-            if (appended.sinceWaypoint >= Recovery.WAYPOINT_EVERY) {
-                writeWaypoint(into);
-            }
-        }
-    }
-
-    private int waypointBytes() {
-        return ExcerptCodec.WAYPOINT_BYTES + 8 + 12 * appended.ordinals().size();
-    }
-
-    private int indexPages(int excerpts) {
-        long first = appended.count / EXCERPTS_PER_INDEX_PAGE;
-        return (int) ((appended.count + excerpts + 1) / EXCERPTS_PER_INDEX_PAGE - first);
-    }
-
-    private void roll(int cycle) {
-        if (appended.cycle != RollFiles.NONE) {
-            touched.add(appended.cycle);
-        }
-        touched.add(cycle);
-        directoryTouched = true;
-        synchronized (opening) {
-            layout = layout.with(cycle);
-        }
-        appended.roll(cycle);
-    }
-
-    private void writeWaypoint(OpenQueue into) {
-        codec.waypoint(appended.last, appended.events, appended.earlierBytes, appended.fileBefore, appended.ordinals());
-        touched.add(appended.cycle);
-        appended.wrote(into.write(appended.cycle, codec.bytes(), codec.length()));
-        appended.waypoint();
-        checkPlace(into);
-    }
-
-    private void write() {
-        try (Lease lease = lease()) {
-            appended.wrote(lease.queue().write(appended.cycle, codec.bytes(), codec.length()));
-            checkPlace(lease.queue());
-        }
-    }
-
-    private void checkPlace(OpenQueue into) {
-        long index = into.lastIndexWritten(appended.cycle);
-        if (index != appended.count - 1) {
-            throw new IllegalStateException(
-                    "an excerpt became number " + index + " instead of " + (appended.count - 1) + " of its file");
-        }
-    }
-
-    private long unforced() {
-        return appended.cycle == forced.cycle ? appended.count - forced.count : appended.count;
     }
 
     @Override
@@ -464,7 +326,7 @@ public final class StreamArchive implements ArchiveAppender {
                         ArchiveException.Kind.IO,
                         "the last append to the archive of " + id + " failed: nothing can be forced");
             }
-            forceTouched();
+            writer.force();
         } catch (Throwable t) {
             inDoubt = true;
             throw Disk.failed("the archive of " + id + " can't be forced", t);
@@ -473,41 +335,18 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
-    private void forceTouched() throws IOException {
-        if (touched.isEmpty()) {
-            return;
-        }
-        for (int cycle : touched) {
-            archive.disk().force(folder.file(cycle));
-        }
-        if (directoryTouched) {
-            archive.disk().forceDirectory(folder.path());
-        }
-        try (Lease lease = lease()) {
-            ExcerptReader reader = lease.reader();
-            if (reader.read(appended.cycle, appended.count - 1) != Found.EXCERPT
-                    || reader.excerpt().compareKey(appended.last) != 0) {
-                throw new ArchiveException(
-                        ArchiveException.Kind.DAMAGED, "what was just forced can't be read back from " + folder);
-            }
-        }
-        touched.clear();
-        directoryTouched = false;
-        forced = appended.copy();
-    }
-
     @Override
     public void publish(Position watermark) {
         writing.lock();
         try {
             open();
-            if (watermark.equals(forced.last)) {
+            if (watermark.equals(writer.forcedThrough())) {
                 Position earliest = published.earliest();
-                publishedTail = forced.copy();
+                publishedTail = writer.forced();
                 published = published(earliest.equals(Position.ZERO) ? firstEvent() : earliest);
             } else if (!watermark.equals(published.watermark())) {
                 throw new IllegalArgumentException("W of " + id + " is " + published.watermark() + ", forced is up to "
-                        + forced.last + ": it can't become " + watermark);
+                        + writer.forcedThrough() + ": it can't become " + watermark);
             }
         } finally {
             writing.unlock();
@@ -525,20 +364,19 @@ public final class StreamArchive implements ArchiveAppender {
         if (!inDoubt) {
             return;
         }
-        boolean nothingWritten =
-                appended.cycle == publishedTail.cycle && appended.count == publishedTail.count && touched.isEmpty();
-        if (!nothingWritten) {
-            recovery().cut(publishedTail);
-            synchronized (opening) {
-                layout = Layout.of(cycles());
-            }
+        Tail left = recovery().cut(publishedTail);
+        boolean whole = left == publishedTail;
+        int[] cycles = cycles();
+        synchronized (opening) {
+            publishedTail = left;
+            layout = Layout.of(cycles);
+            published = published(whole ? published.earliest() : Position.ZERO);
             retireQueue();
-            published = published(published.earliest());
         }
-        appended = publishedTail.copy();
-        forced = publishedTail.copy();
-        touched.clear();
-        directoryTouched = false;
+        if (!whole) {
+            findRemoved();
+        }
+        writer.startAt(publishedTail);
         inDoubt = false;
     }
 

@@ -16,6 +16,8 @@ final class Tail {
     Position last = Position.ZERO;
     /** Events ever archived. */
     long events;
+    /** How many of them were taken away from behind the end that is left. */
+    long eventsLost;
     /** Bytes of the files before. */
     long earlierBytes;
     /** Cycle of the file before, or {@link RollFiles#NONE}. */
@@ -32,6 +34,7 @@ final class Tail {
         copy.end = end;
         copy.last = last;
         copy.events = events;
+        copy.eventsLost = eventsLost;
         copy.earlierBytes = earlierBytes;
         copy.fileBefore = fileBefore;
         copy.sinceWaypoint = sinceWaypoint;

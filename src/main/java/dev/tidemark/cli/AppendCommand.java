@@ -122,7 +122,8 @@ final class AppendCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw CommandFailure.usage("there is no file " + file);
         } catch (IOException e) {
-            throw CommandFailure.refused("can't read " + file + ": " + e.getMessage() + ". " + run.report());
+            String input = file.equals(STANDARD_INPUT) ? "the standard input" : file;
+            throw CommandFailure.refused("can't read " + input + ": " + e.getMessage() + ". " + run.report());
         }
     }
 

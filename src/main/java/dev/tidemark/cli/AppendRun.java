@@ -199,18 +199,14 @@ final class AppendRun {
     String report() {
         Stored known = stored;
         Batch open = underWay;
-        String sure = known.events() == 0
-                ? "Stored: nothing"
-                : "Stored: " + known.events() + " events, up to line " + known.throughLine() + ", last id "
-                        + known.lastId();
+        String sure = "Stored: " + known.events() + " events, up to line " + known.throughLine() + ", last id "
+                + known.lastId();
         if (open == null) {
-            return sure + "; nothing after that";
+            return known.events() == 0 ? "Nothing was stored" : sure + "; nothing after that";
         }
-        return sure + "; unknown: "
-                + (open.first() == open.last()
-                        ? "line " + open.first()
-                        : "lines " + open.first() + " to " + open.last())
-                + ", all or none; nothing after that";
+        String lines =
+                open.first() == open.last() ? "line " + open.first() : "lines " + open.first() + " to " + open.last();
+        return (known.events() == 0 ? "" : sure + ". ") + "Unknown: " + lines + ", all or none; nothing after that";
     }
 
     /** For the end of a run that worked. */

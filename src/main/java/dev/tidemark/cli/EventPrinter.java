@@ -31,9 +31,11 @@ final class EventPrinter {
         return cursor;
     }
 
-    /** What the server last said was wrong, or empty. */
-    String error() {
-        return error;
+    /** What the server said was wrong since this was asked last, or empty. */
+    String takeError() {
+        String taken = error;
+        error = "";
+        return taken;
     }
 
     /**

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Follow {
     private static final int CODE_FINAL_MIN = 4500;
+    /** No close frame came. */
+    private static final int CODE_BROKEN = 1006;
     /** The server sends a heartbeat after 15 s of silence: longer silence is a dead connection. */
     private static final long SILENCE_MAX_MS = 40_000;
 
@@ -161,11 +163,15 @@ final class Follow {
     }
 
     private String closed(Signal.Closed closed) {
-        String why = printer.error().isEmpty() ? closed.reason() : printer.error();
+        String error = printer.takeError();
+        String why = error.isEmpty() ? closed.reason() : error;
         if (closed.code() >= CODE_FINAL_MIN) {
             terminal.flush();
             throw CommandFailure.refused(
                     "the server ended the subscription with code " + closed.code() + (why.isEmpty() ? "" : ": " + why));
+        }
+        if (closed.code() == CODE_BROKEN) {
+            return "the connection to " + api + " broke" + (why.isEmpty() ? "" : " (" + why + ")");
         }
         return "the server closed the subscription with code " + closed.code() + (why.isEmpty() ? "" : ": " + why);
     }

@@ -67,11 +67,12 @@ public final class Main {
     }
 
     private static CommandLine commandLine(Terminal terminal) {
-        CommandLine streams = command(new StreamsCommand.ListAll(terminal))
-                .addSubcommand("list", command(new StreamsCommand.ListAll(terminal)))
-                .addSubcommand("show", command(new StreamsCommand.Show(terminal)))
-                .addSubcommand("create", command(new StreamsCommand.Create(terminal)))
-                .addSubcommand("delete", command(new StreamsCommand.Delete(terminal)));
+        StreamsCommand.Streams all = new StreamsCommand.Streams(terminal);
+        CommandLine streams = command(all)
+                .addSubcommand("list", command(new StreamsCommand.ListAll(terminal, all.server())))
+                .addSubcommand("show", command(new StreamsCommand.Show(terminal, all.server())))
+                .addSubcommand("create", command(new StreamsCommand.Create(terminal, all.server())))
+                .addSubcommand("delete", command(new StreamsCommand.Delete(terminal, all.server())));
         CommandLine line = new CommandLine(new Main())
                 .addSubcommand("serve", command(new ServeCommand()))
                 .addSubcommand("append", command(new AppendCommand(terminal)))

@@ -19,18 +19,39 @@ final class StreamsCommand {
 
     private StreamsCommand() {}
 
-    /** {@code streams list}, and {@code streams} alone. */
+    /** {@code streams} alone lists, and has the options of all that is below it: they may stand on either side of a subcommand. */
     @Command(name = "streams", description = "List, show, create or delete streams (default: list).")
-    static final class ListAll implements Callable<Integer> {
-        private static final List<String> COLUMNS = List.of("stream", "live_events", "archived_events");
-
+    static final class Streams implements Callable<Integer> {
         private final Terminal terminal;
 
         @Mixin
         private ServerOptions server = new ServerOptions();
 
-        ListAll(Terminal terminal) {
+        Streams(Terminal terminal) {
             this.terminal = terminal;
+        }
+
+        ServerOptions server() {
+            return server;
+        }
+
+        @Override
+        public Integer call() {
+            return new ListAll(terminal, server).call();
+        }
+    }
+
+    /** {@code streams list}. */
+    @Command(name = "list", description = "List the streams.")
+    static final class ListAll implements Callable<Integer> {
+        private static final List<String> COLUMNS = List.of("stream", "live_events", "archived_events");
+
+        private final Terminal terminal;
+        private final ServerOptions server;
+
+        ListAll(Terminal terminal, ServerOptions server) {
+            this.terminal = terminal;
+            this.server = server;
         }
 
         @Override
@@ -82,15 +103,14 @@ final class StreamsCommand {
     @Command(name = "show", description = "Show a stream's settings and where its events are.")
     static final class Show implements Callable<Integer> {
         private final Terminal terminal;
-
-        @Mixin
-        private ServerOptions server = new ServerOptions();
+        private final ServerOptions server;
 
         @Parameters(index = "0", paramLabel = "NAME", description = "Name of the stream.")
         private String stream = "";
 
-        Show(Terminal terminal) {
+        Show(Terminal terminal, ServerOptions server) {
             this.terminal = terminal;
+            this.server = server;
         }
 
         @Override
@@ -108,9 +128,7 @@ final class StreamsCommand {
     @Command(name = "create", description = "Create a stream, or change settings of one that exists.")
     static final class Create implements Callable<Integer> {
         private final Terminal terminal;
-
-        @Mixin
-        private ServerOptions server = new ServerOptions();
+        private final ServerOptions server;
 
         @Option(
                 names = "--set",
@@ -121,8 +139,9 @@ final class StreamsCommand {
         @Parameters(index = "0", paramLabel = "NAME", description = "Name of the stream.")
         private String stream = "";
 
-        Create(Terminal terminal) {
+        Create(Terminal terminal, ServerOptions server) {
             this.terminal = terminal;
+            this.server = server;
         }
 
         @Override
@@ -164,15 +183,14 @@ final class StreamsCommand {
     @Command(name = "delete", description = "Delete a stream: its live log and its archive.")
     static final class Delete implements Callable<Integer> {
         private final Terminal terminal;
-
-        @Mixin
-        private ServerOptions server = new ServerOptions();
+        private final ServerOptions server;
 
         @Parameters(index = "0", paramLabel = "NAME", description = "Name of the stream.")
         private String stream = "";
 
-        Delete(Terminal terminal) {
+        Delete(Terminal terminal, ServerOptions server) {
             this.terminal = terminal;
+            this.server = server;
         }
 
         @Override

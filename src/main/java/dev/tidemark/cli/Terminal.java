@@ -1,5 +1,6 @@
 package dev.tidemark.cli;
 
+import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
@@ -51,7 +52,8 @@ final class Terminal {
     /** That of this process. */
     static Terminal ofProcess() {
         return new Terminal(
-                new FileInputStream(FileDescriptor.in),
+                new BufferedInputStream(
+                        new FileInputStream(FileDescriptor.in)), // whose readNBytes seeks, and fails on a pipe
                 new FileOutputStream(FileDescriptor.out),
                 new FileOutputStream(FileDescriptor.err),
                 isTerminal(1),

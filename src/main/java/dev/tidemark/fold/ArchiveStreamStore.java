@@ -4,10 +4,12 @@ import dev.tidemark.archive.Archive;
 import dev.tidemark.archive.StreamArchive;
 import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
+import dev.tidemark.event.Problem;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.keeper.StreamStore;
 import dev.tidemark.livelog.LiveLogAdmin;
+import dev.tidemark.livelog.LiveLogException;
 import io.vertx.core.Future;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ArchiveStreamStore implements StreamStore {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveStreamStore.class);
+    private static final long REMOVE_RETRY_MS = 1_000;
 
     private final Archive archive;
     private final StreamRecords records;
@@ -58,8 +61,28 @@ public final class ArchiveStreamStore implements StreamStore {
                 })
                 .compose(written -> {
                     known.put(stream, record);
-                    return liveLog.create(stream, stripes(record), description(record));
+                    return liveLog.create(stream, stripes(record), description(record))
+                            .recover(failure -> undo(record, failure));
                 });
+    }
+
+    /** What was half made must not come back as a second stream of that name. */
+    private Future<Void> undo(StreamRecord record, Throwable failure) {
+        return fold.exclusively(record.id(), () -> records.bury(record)).transform(buried -> {
+            fold.later(REMOVE_RETRY_MS, () -> removeInBackground(record.id(), stripes(record)));
+            return Future.failedFuture(asProblem(failure));
+        });
+    }
+
+    private static Throwable asProblem(Throwable failure) {
+        boolean retryable =
+                failure instanceof LiveLogException refused && refused.kind().retryable();
+        return retryable
+                ? Problem.unavailable(
+                                Problem.Stored.NO,
+                                "the stream can't be created: the live log refused: " + failure.getMessage())
+                        .causedBy(failure)
+                : failure;
     }
 
     private static int stripes(StreamRecord record) {
@@ -87,9 +110,26 @@ public final class ArchiveStreamStore implements StreamStore {
         return fold.exclusively(stream, () -> records.bury(record)).mapEmpty();
     }
 
+    /** The tombstone decides: what can't be removed now is removed when it can, by this process or the next. */
     @Override
     public Future<Void> remove(StreamId stream, int stripes) {
-        return liveLog.delete(stream, stripes)
+        return removeNow(stream, stripes).recover(failure -> {
+            LOG.warn("the rest of the deleted stream {} is removed later: {}", stream, failure.getMessage());
+            fold.later(REMOVE_RETRY_MS, () -> removeInBackground(stream, stripes));
+            return Future.succeededFuture();
+        });
+    }
+
+    private void removeInBackground(StreamId stream, int stripes) {
+        removeNow(stream, stripes).onFailure(failure -> {
+            LOG.debug("the rest of the deleted stream {} is still there: {}", stream, failure.getMessage());
+            fold.later(REMOVE_RETRY_MS, () -> removeInBackground(stream, stripes));
+        });
+    }
+
+    private Future<Void> removeNow(StreamId stream, int stripes) {
+        return fold.quiet(stream)
+                .compose(quiet -> liveLog.delete(stream, stripes))
                 .compose(deleted -> fold.exclusively(stream, () -> {
                     archive.delete(stream);
                     records.remove(stream);

@@ -46,6 +46,8 @@ class FoldCycle {
     private final TrimBounds bounds;
     private final Clock clock;
 
+    private boolean stopping;
+
     FoldCycle(SealedChunks keepers, LiveLogReader reader, LiveLogTrimmer trimmer, TrimBounds bounds, Clock clock) {
         this.keepers = keepers;
         this.reader = reader;
@@ -54,12 +56,21 @@ class FoldCycle {
         this.clock = clock;
     }
 
-    /** Folds what is sealed now, slice by slice, then trims; gives W. */
+    /** Lets cycles under way end behind their slice. */
+    void stop() {
+        stopping = true;
+    }
+
+    /** Folds what is sealed now, slice by slice, then trims; gives W. A trim that failed is only noted: the fold stands. */
     Future<Position> run(StreamFold fold) {
         return know(fold)
                 .compose(known -> foldAll(fold, fold.stream.snapshot(0).lastSealed()))
-                .compose(folded -> trim(fold))
-                .map(trimmed -> fold.archive.watermark());
+                .compose(folded -> trim(fold).transform(trimmed -> {
+                    fold.trimTrouble = trimmed.succeeded()
+                            ? ""
+                            : String.valueOf(trimmed.cause().getMessage());
+                    return Future.succeededFuture(fold.archive.watermark());
+                }));
     }
 
     /** First use since the start: what the archive accounts for, and where the live log begins. */
@@ -69,6 +80,8 @@ class FoldCycle {
         }
         ArchiveEnd end = fold.archive.end();
         fold.archivedOrdinal = end.lastOrdinal(0);
+        fold.startOrdinal = fold.archivedOrdinal;
+        fold.startWatermark = end.watermark();
         return lookAtFirstLive(fold, Position.ZERO).map(seen -> {
             fold.known = true;
             return null;
@@ -89,15 +102,17 @@ class FoldCycle {
                     return reader.state(stripe(fold));
                 })
                 .map(seen -> {
-                    fold.liveLog = new FoldStatus.LiveLog(
-                            seen.length(), seen.bytes(), fold.stream.snapshot(0).lastOrdinal());
+                    // Counted by ordinals: Redis's own count already has entries that aren't acknowledged yet.
+                    long lastOrdinal = fold.stream.snapshot(0).lastOrdinal();
+                    long events = Math.max(0, lastOrdinal - fold.liveFloorOrdinal);
+                    fold.liveLog = new FoldStatus.LiveLog(events, seen.bytes(), lastOrdinal);
                     return null;
                 });
     }
 
     private Future<Void> foldAll(StreamFold fold, Position target) {
         Position before = fold.archive.watermark();
-        if (before.compareTo(target) >= 0) {
+        if (stopping || before.compareTo(target) >= 0) {
             return Future.succeededFuture();
         }
         return foldSlice(fold).compose(progressed -> progressed ? foldAll(fold, target) : Future.succeededFuture());
@@ -250,13 +265,32 @@ class FoldCycle {
             fold.firstLive = slices.get(0).first();
         }
         keepers.folded(fold.stream, 0, watermark, lastOrdinal);
-        trimmer.copySeam(fold.stream.id(), watermark)
-                .onFailure(failure -> LOG.debug("the seam wasn't copied to Redis: {}", failure.getMessage()));
+        copySeam(fold);
+    }
+
+    /** One copy at a time, so that none overtakes a later one; the next has what W is then. */
+    private void copySeam(StreamFold fold) {
+        if (fold.copying) {
+            fold.copyAgain = true;
+            return;
+        }
+        fold.copying = true;
+        fold.copyAgain = false;
+        trimmer.copySeam(fold.stream.id(), fold.archive.watermark()).onComplete(copied -> {
+            fold.copying = false;
+            if (copied.failed()) {
+                LOG.debug("the seam wasn't copied to Redis: {}", copied.cause().getMessage());
+            }
+            if (fold.copyAgain && !fold.stream.isDeleted()) {
+                copySeam(fold);
+            }
+            fold.copied();
+        });
     }
 
     // ---- step 7 ----
 
-    /** Trims what retention wants gone and is folded. Its failure doesn't undo the fold: the rest goes next time. */
+    /** Trims what retention wants gone and is folded. */
     Future<Void> trim(StreamFold fold) {
         TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
         return learn(fold, wanted).compose(learnt -> {
@@ -304,13 +338,47 @@ class FoldCycle {
         return span == null ? Position.ZERO : span.last().next();
     }
 
-    /** After a restart nothing is known of what is folded and still live: the oldest page of it is looked at; true if it was. */
+    /** After a restart nothing is known of what is folded and still live; true if there may be more to learn after a trim. */
     private Future<Boolean> learn(StreamFold fold, TrimBounds.Bounds wanted) {
+        if (wanted.keepBytes() == Long.MAX_VALUE || fold.knowsBytes()) {
+            return learnOldest(fold, wanted);
+        }
+        fold.spans.forgetThrough(fold.startOrdinal);
+        return learnBytes(fold, fold.startWatermark.next(), wanted.keepBytes())
+                .compose(learnt -> learnOldest(fold, wanted));
+    }
+
+    /** Looks back from where this process began, no further than the window of bytes reaches. */
+    private Future<Void> learnBytes(StreamFold fold, Position before, long left) {
+        return reader.rangeReverse(stripe(fold), before, Position.ZERO, REDIS_PAGE)
+                .compose(page -> {
+                    long bytes = 0;
+                    for (Event event : page.events()) {
+                        bytes += event.payload().length;
+                    }
+                    if (!page.events().isEmpty()) {
+                        Event newest = page.events().get(0);
+                        fold.spans.addOldest(newest.id(), newest.ordinal(), bytes);
+                    }
+                    if (page.full() && bytes <= left) {
+                        return learnBytes(fold, page.last(), left - bytes);
+                    }
+                    if (page.full()) {
+                        // What lies below is beyond the window, however much it is.
+                        Event oldest = page.events().get(page.events().size() - 1);
+                        fold.spans.addOldest(oldest.id().previous(), oldest.ordinal() - 1, 0);
+                    }
+                    fold.bytesLearned = true;
+                    return Future.succeededFuture();
+                });
+    }
+
+    /** Looks at the oldest page of what is folded and still live; true if it was. */
+    private Future<Boolean> learnOldest(StreamFold fold, TrimBounds.Bounds wanted) {
         long gone = fold.stream.snapshot(0).lastOrdinal() - wanted.keepEvents();
         boolean unknown =
                 fold.spans.oldestOrdinal() == 0 || fold.spans.oldestOrdinal() > fold.liveFloorOrdinal + LOOK_AHEAD;
-        boolean wantsOldest = gone > fold.liveFloorOrdinal || wanted.keepBytes() < Long.MAX_VALUE;
-        if (!unknown || !wantsOldest || fold.liveFloorOrdinal >= fold.archivedOrdinal) {
+        if (!unknown || gone <= fold.liveFloorOrdinal || fold.liveFloorOrdinal >= fold.archivedOrdinal) {
             return Future.succeededFuture(false);
         }
         Position watermark = fold.archive.watermark();

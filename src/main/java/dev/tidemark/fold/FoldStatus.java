@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param trimmedBelow entries below it are trimmed
  * @param outcome {@code none}, {@code ok} or {@code failed}: what the last fold came to
  * @param outcomeMs when, Unix milliseconds; 0 if there was none
- * @param reason why it failed; empty otherwise
+ * @param reason why it failed, or why it couldn't trim; empty otherwise
  * @param failingSinceMs since when folds fail, Unix milliseconds; 0 if they don't
  * @param overRetained events that retention wants gone but that aren't folded
  * @param foldedEvents events folded since the start
  * @param trimmedEvents entries trimmed since the start
+ * @param foldedLiveBytes payload bytes that are folded and still live; {@link Long#MAX_VALUE} if that isn't known yet
  */
 public record FoldStatus(
         Position watermark,
@@ -33,10 +34,11 @@ public record FoldStatus(
         long failingSinceMs,
         long overRetained,
         long foldedEvents,
-        long trimmedEvents) {
+        long trimmedEvents,
+        long foldedLiveBytes) {
     /** Nothing is known yet. */
     public static final FoldStatus NONE =
-            new FoldStatus(Position.ZERO, Position.ZERO, 0, null, 0, Position.ZERO, "none", 0, "", 0, 0, 0, 0);
+            new FoldStatus(Position.ZERO, Position.ZERO, 0, null, 0, Position.ZERO, "none", 0, "", 0, 0, 0, 0, 0);
 
     /**
      * The live log at one moment.

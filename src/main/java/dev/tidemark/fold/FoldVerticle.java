@@ -9,6 +9,7 @@ import dev.tidemark.keeper.ArchivedState;
 import dev.tidemark.keeper.CallerContext;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.SealedChunks;
+import dev.tidemark.livelog.LiveLogException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -29,6 +30,7 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
     private static final long BACKOFF_NS_MIN = 200_000_000;
     private static final long BACKOFF_NS_MAX = 5_000_000_000L;
+    private static final long TRIM_RETRY_NS = 1_000_000_000L;
 
     private final FoldCycle cycle;
     private final Archives archives;
@@ -36,6 +38,8 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private final Clock clock;
     private final CallerContext callers;
     private final Map<StreamId, StreamFold> folds = new ConcurrentHashMap<>();
+    /** On the fold. */
+    private boolean stopped;
 
     FoldVerticle(FoldCycle cycle, Archives archives, SealedChunks keepers, Clock clock, CallerContext callers) {
         this.cycle = cycle;
@@ -50,6 +54,23 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         FoldCycle cycle =
                 new FoldCycle(ports.keepers(), ports.reader(), ports.trimmer(), ports.bounds(), ports.clock());
         return new FoldVerticle(cycle, ports.archives(), ports.keepers(), ports.clock(), callers);
+    }
+
+    /**
+     * Starts no further cycle, and waits for those under way and for what Redis has still to answer: later, the answers would find this
+     * thread gone.
+     */
+    @Override
+    public Future<?> stop() {
+        stopped = true;
+        cycle.stop();
+        List<Future<Void>> ends = new ArrayList<>();
+        for (StreamFold fold : folds.values()) {
+            Promise<Void> ended = Promise.promise();
+            fold.whenQuiet(ended::complete);
+            ends.add(ended.future());
+        }
+        return Future.join(ends);
     }
 
     @Override
@@ -94,6 +115,23 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         });
     }
 
+    /** Completes when nothing of a stream is under way any more, on its way to Redis included. */
+    Future<Void> quiet(StreamId stream) {
+        return onFold(promise -> {
+            StreamFold fold = folds.get(stream);
+            if (fold == null) {
+                promise.complete();
+            } else {
+                fold.whenQuiet(promise::complete);
+            }
+        });
+    }
+
+    /** Runs something on the fold after a while, unless the fold has stopped by then. */
+    void later(long delayMs, Runnable task) {
+        context.runOnContext(nothing -> vertx.setTimer(delayMs, timer -> task.run()));
+    }
+
     /** Forgets a stream whose archive is gone. On the fold. */
     void forget(StreamId stream) {
         folds.remove(stream);
@@ -115,7 +153,9 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private void start(StreamFold fold) {
         fold.running = true;
         Future<Position> run;
-        if (fold.stream.isDeleted()) {
+        if (stopped) {
+            run = Future.failedFuture(new Problem(Problem.Kind.UNAVAILABLE, "the server is stopping"));
+        } else if (fold.stream.isDeleted()) {
             run = Future.failedFuture(Problem.notFound("there is no stream '" + fold.stream.name() + "'"));
         } else {
             run = fold.stream.open().compose(opened -> cycle.run(fold));
@@ -129,7 +169,11 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         fold.waiting = fold.waitingForNext;
         fold.waitingForNext = new ArrayList<>();
         if (watermark != null) {
-            fold.retryAt(0);
+            boolean trimmed = fold.trimTrouble.isEmpty();
+            if (!trimmed) {
+                LOG.warn("stream {} can't be trimmed: {}", fold.stream.id(), fold.trimTrouble);
+            }
+            fold.retryAt(trimmed ? 0 : clock.monotonicNs() + TRIM_RETRY_NS);
             fold.succeeded(clock.wallMs(), cycle.overRetained(fold));
             waiting.forEach(promise -> promise.tryComplete(watermark));
         } else {
@@ -147,14 +191,18 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     }
 
     private void failed(StreamFold fold, Throwable cause) {
-        if (fold.stream.isDeleted()) {
+        if (stopped || fold.stream.isDeleted()) {
             return;
         }
         fold.failed(clock.wallMs(), String.valueOf(cause.getMessage()), cycle.overRetained(fold));
         long backoff = Math.min(BACKOFF_NS_MAX, BACKOFF_NS_MIN << Math.min(10, fold.failures));
         fold.retryAt(clock.monotonicNs() + backoff);
-        if (fold.failures == 1) {
+        boolean liveLogAway =
+                cause instanceof LiveLogException known && known.kind().retryable();
+        if (fold.failures == 1 && !liveLogAway) {
             LOG.error("stream {} can't be folded; nothing is trimmed: {}", fold.stream.id(), cause.getMessage(), cause);
+        } else if (fold.failures == 1) {
+            LOG.warn("stream {} can't be folded; nothing is trimmed: {}", fold.stream.id(), cause.getMessage());
         } else {
             LOG.warn("stream {} still can't be folded: {}", fold.stream.id(), cause.getMessage());
         }

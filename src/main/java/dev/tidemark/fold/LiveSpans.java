@@ -33,14 +33,24 @@ final class LiveSpans {
         bytes += payloadBytes;
     }
 
+    /** Joins neighbours up to equal widths, half as many as there may be. */
     private void halve() {
+        Span oldest = spans.element();
+        long width = (spans.getLast().lastOrdinal - oldest.lastOrdinal) / (SPANS_MAX / 2) + 1;
         Deque<Span> joined = new ArrayDeque<>();
+        Span open = spans.remove();
+        long start = open.lastOrdinal;
         while (!spans.isEmpty()) {
-            Span first = spans.removeFirst();
-            Span second = spans.pollFirst();
-            joined.addLast(
-                    second == null ? first : new Span(second.last, second.lastOrdinal, first.bytes + second.bytes));
+            Span next = spans.remove();
+            if (next.lastOrdinal - start <= width) {
+                open = new Span(next.last, next.lastOrdinal, open.bytes + next.bytes);
+            } else {
+                joined.addLast(open);
+                start = open.lastOrdinal;
+                open = next;
+            }
         }
+        joined.addLast(open);
         spans.addAll(joined);
     }
 
@@ -57,19 +67,26 @@ final class LiveSpans {
         return found;
     }
 
-    /** The newest span such that what is behind it is at least {@code bytesKept}, or null. */
+    /** The oldest span such that what is behind it is at most {@code bytesKept}; null if that holds for all of them. */
     @Nullable
     Span beyondBytes(long bytesKept) {
         long rest = bytes;
         Span found = null;
         for (Span span : spans) {
-            rest -= span.bytes;
-            if (rest < bytesKept) {
+            if (rest <= bytesKept) {
                 break;
             }
+            rest -= span.bytes;
             found = span;
         }
         return found;
+    }
+
+    /** Forgets the spans that end at or below {@code ordinal}. */
+    void forgetThrough(long ordinal) {
+        while (!spans.isEmpty() && spans.element().lastOrdinal <= ordinal) {
+            bytes -= spans.remove().bytes;
+        }
     }
 
     /** Forgets what was trimmed: everything below {@code position}. */

@@ -25,14 +25,31 @@ final class StreamFold {
     /** What is to be done when the cycle under way has ended. */
     List<Runnable> afterwards = new ArrayList<>();
 
+    /** Whether a copy of the seam is on its way to Redis, and whether W has changed since. */
+    boolean copying;
+
+    boolean copyAgain;
+    /** What is to be done when the copy under way has been answered. */
+    private List<Runnable> afterCopy = new ArrayList<>();
+
     long archivedOrdinal;
     long liveFloorOrdinal;
     /** Oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded. */
     Position firstLive = Position.ZERO;
 
+    /** What the archive had when this process began. */
+    Position startWatermark = Position.ZERO;
+
+    long startOrdinal;
+    /** Whether the spans reach back behind that as far as a window of bytes needs. */
+    boolean bytesLearned;
+
     FoldStatus.@Nullable LiveLog liveLog;
     Position trimmedBelow = Position.ZERO;
     int failures;
+    /** Why the last trim failed; empty if it didn't. */
+    String trimTrouble = "";
+
     long foldedEvents;
     long trimmedEvents;
 
@@ -44,6 +61,33 @@ final class StreamFold {
     StreamFold(LiveStream stream, ArchiveAppender archive) {
         this.stream = stream;
         this.archive = archive;
+    }
+
+    /** Whether the spans have all bytes that are folded and live, or as many as a window of bytes needs. */
+    boolean knowsBytes() {
+        return bytesLearned || liveFloorOrdinal >= startOrdinal;
+    }
+
+    /** Whether anything of the stream is under way. */
+    boolean isBusy() {
+        return running || copying;
+    }
+
+    /** Runs {@code next} when what is under way has ended. */
+    void whenQuiet(Runnable next) {
+        if (running) {
+            afterwards.add(() -> whenQuiet(next));
+        } else if (copying) {
+            afterCopy.add(() -> whenQuiet(next));
+        } else {
+            next.run();
+        }
+    }
+
+    void copied() {
+        List<Runnable> waiting = afterCopy;
+        afterCopy = new ArrayList<>();
+        waiting.forEach(Runnable::run);
     }
 
     long retryAtNs() {
@@ -60,7 +104,7 @@ final class StreamFold {
 
     void succeeded(long nowMs, long overRetained) {
         failures = 0;
-        publish("ok", nowMs, "", 0, overRetained);
+        publish("ok", nowMs, trimTrouble.isEmpty() ? "" : "not trimmed: " + trimTrouble, 0, overRetained);
     }
 
     void failed(long nowMs, String reason, long overRetained) {
@@ -83,6 +127,7 @@ final class StreamFold {
                 failingSinceMs,
                 overRetained,
                 foldedEvents,
-                trimmedEvents);
+                trimmedEvents,
+                knowsBytes() ? spans.bytes() : Long.MAX_VALUE);
     }
 }

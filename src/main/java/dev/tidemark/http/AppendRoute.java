@@ -53,7 +53,7 @@ final class AppendRoute {
 
     private void append(Exchange exchange, AppendRequest request, boolean ids) {
         var stored = ingest.append(request);
-        var unused = stored.onComplete(result -> exchange.releaseBody());
+        exchange.onResult(stored, result -> exchange.releaseBody());
         exchange.on(stored, result -> exchange.answer(status(result), Exchange.JSON, body(result, ids)));
     }
 

@@ -2,6 +2,7 @@ package dev.tidemark.http;
 
 import dev.tidemark.event.Problem;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClosedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -34,7 +35,7 @@ final class Body {
         var request = exchange.request();
         request.handler(this::piece);
         request.endHandler(v -> whole());
-        request.exceptionHandler(e -> broken());
+        request.exceptionHandler(this::broken);
         exchange.sendContinue();
     }
 
@@ -75,10 +76,15 @@ final class Body {
         exchange.guard(() -> then.accept(joined()));
     }
 
-    /** The connection is gone or its framing is broken: there is nobody to answer. */
-    private void broken() {
+    /** The connection is gone, or the body's framing is broken: then Vert.x closes as soon as this returns. */
+    private void broken(Throwable cause) {
         over = true;
         release();
+        if (!(cause instanceof HttpClosedException) && !exchange.answered()) {
+            exchange.refuseAndClose(
+                    ProblemJson.of(Refusal.MALFORMED, "the body's chunks are malformed; nothing was stored"));
+            exchange.peer().flush();
+        }
     }
 
     private Buffer joined() {

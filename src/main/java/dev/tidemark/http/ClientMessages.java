@@ -2,7 +2,6 @@ package dev.tidemark.http;
 
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Utf8;
-import io.netty.handler.codec.http.websocketx.CorruptedWebSocketFrameException;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 import io.vertx.core.http.WebSocketFrame;
@@ -38,7 +37,7 @@ final class ClientMessages {
 
     void listenTo(ServerWebSocket socket) {
         socket.frameHandler(this::frame);
-        socket.exceptionHandler(this::broken);
+        output.onMalformed(this::malformed);
     }
 
     private void frame(WebSocketFrame frame) {
@@ -94,14 +93,9 @@ final class ClientMessages {
                 "message not understood; allowed are {\"type\":\"pause\"} and {\"type\":\"resume\"}")));
     }
 
-    /** A frame that breaks the protocol: the decoder can't go on. */
-    private void broken(Throwable cause) {
-        if (cause instanceof CorruptedWebSocketFrameException corrupted) {
-            int code = corrupted.closeStatus().code();
-            end(
-                    code == TOO_BIG || code == INVALID_TEXT ? (short) code : PROTOCOL_ERROR,
-                    "the WebSocket frame is malformed or too long");
-        }
+    private void malformed(int code) {
+        boolean told = code == TOO_BIG || code == INVALID_TEXT;
+        end(told ? (short) code : PROTOCOL_ERROR, "the frame is malformed or longer than " + bytesMax + " bytes");
     }
 
     private void end(short code, String reason) {

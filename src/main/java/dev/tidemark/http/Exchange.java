@@ -1,7 +1,11 @@
 package dev.tidemark.http;
 
 import dev.tidemark.event.Problem;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -29,12 +33,17 @@ final class Exchange {
     /** Each such piece of a body that came gives the rest another second. */
     private static final long BODY_BYTES_A_SECOND = 64 << 10;
 
+    /** What waits for one client at most, beyond the piece that went over it. */
+    private static final int WAITING_BYTES_MAX = 512 << 10;
+
     private final HttpServerRequest request;
     private final HttpServerResponse response;
     private final RequestTarget target;
     private final Peer peer;
     private final HttpEdge edge;
     private final long begunNs;
+    private final Thread eventLoop = Thread.currentThread();
+    private final Context context = Vertx.currentContext();
     private final long declaredLength;
     private final boolean hasBody;
 
@@ -42,6 +51,8 @@ final class Exchange {
     private @Nullable Body body;
     private boolean continueSent;
     private @Nullable Runnable abandoned;
+    /** Since when the client takes too little of the answer; 0 if it doesn't. */
+    private long fullSinceNs;
 
     Exchange(HttpEdge edge, Peer peer, HttpServerRequest request, RequestTarget target, long nowNs) {
         this.edge = edge;
@@ -168,7 +179,7 @@ final class Exchange {
         }
         head(200, contentType);
         if (request.version() == HttpVersion.HTTP_1_0) {
-            edge.closeAfter(this);
+            peer.closeSoon();
         }
         response.setChunked(true);
         paced();
@@ -178,7 +189,7 @@ final class Exchange {
     /** Before the first piece of an answer that is written in pieces: bounds what waits for the client. */
     void paced() {
         closeIfMust();
-        response.setWriteQueueMaxSize(edge.options().subscriberBufferBytes());
+        response.setWriteQueueMaxSize(Math.min(edge.options().subscriberBufferBytes(), WAITING_BYTES_MAX));
     }
 
     /** Ends the answer to a HEAD request whose head is set. */
@@ -243,19 +254,35 @@ final class Exchange {
 
     /** Answers and then closes the connection, whatever still comes on it. */
     void refuseAndClose(ProblemJson problem) {
-        edge.closeAfter(this);
+        peer.closeSoon();
         refuse(problem);
     }
 
     /** Hands the result on, and any failure, also one of {@code then}, to the client. */
     <T> void on(Future<T> future, Consumer<T> then) {
-        future.onComplete(result -> {
+        onResult(future, result -> {
             if (result.succeeded()) {
                 guard(() -> then.accept(result.result()));
             } else {
                 refuse(result.cause());
             }
         });
+    }
+
+    /** Hands a result on, on the connection's event loop whatever thread it comes on. */
+    <T> void onResult(Future<T> future, Handler<AsyncResult<T>> then) {
+        future.onComplete(result -> {
+            if (Thread.currentThread() == eventLoop) {
+                then.handle(result);
+            } else {
+                context.runOnContext(v -> then.handle(result));
+            }
+        });
+    }
+
+    /** Runs a step when other work of this event loop has had its turn. */
+    void later(Runnable step) {
+        context.runOnContext(v -> guard(step));
     }
 
     /** Runs a step of the route; what it throws is the answer. */
@@ -298,7 +325,7 @@ final class Exchange {
 
     /** Whether what is left of the body would make the connection useless. */
     private boolean mustClose() {
-        if (peer.closing()) {
+        if (peer.ending()) {
             return true;
         }
         if (!hasBody || request.isEnded()) {
@@ -313,7 +340,7 @@ final class Exchange {
             return;
         }
         response.headers().set(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
-        edge.closeAfter(this);
+        peer.closeSoon();
         if (hasBody && !request.isEnded()) {
             request.handler(null);
             request.exceptionHandler(e -> {});
@@ -324,9 +351,25 @@ final class Exchange {
     }
 
     void tick(long nowNs) {
-        if (!hasBody || request.isEnded()) {
-            return;
+        if (hasBody && !request.isEnded()) {
+            tickBody(nowNs);
+        } else {
+            tickAnswer(nowNs);
         }
+    }
+
+    /** Cuts an answer that the client takes nothing of any more. */
+    private void tickAnswer(long nowNs) {
+        if (answered() || !response.headWritten() || !response.writeQueueFull()) {
+            fullSinceNs = 0;
+        } else if (fullSinceNs == 0) {
+            fullSinceNs = nowNs;
+        } else if (nowNs - fullSinceNs >= edge.options().timeouts().stallMs() * 1_000_000) {
+            peer.abort();
+        }
+    }
+
+    private void tickBody(long nowNs) {
         long came = request.bytesRead() / BODY_BYTES_A_SECOND * 1_000_000_000L;
         if (nowNs - begunNs < edge.options().timeouts().bodyMs() * 1_000_000 + came) {
             return;

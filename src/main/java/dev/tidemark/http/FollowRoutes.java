@@ -7,6 +7,8 @@ import dev.tidemark.read.Reads;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.ServerWebSocket;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
@@ -42,6 +44,7 @@ final class FollowRoutes {
             exchange.refuse(ProblemJson.of(Refusal.UPGRADE_REQUIRED, missing));
             return;
         }
+        checkTarget(exchange);
         exchange.request().toWebSocket().onComplete(upgraded -> {
             if (upgraded.succeeded()) {
                 exchange.upgraded();
@@ -68,6 +71,16 @@ final class FollowRoutes {
             return "the WebSocket version must be 13";
         }
         return isKey(exchange.header("sec-websocket-key")) ? null : "Sec-WebSocket-Key must be 16 bytes in base64";
+    }
+
+    /** Vert.x's handshake parses the target strictly and would answer in its own words. */
+    private static void checkTarget(Exchange exchange) {
+        try {
+            var unused = new URI(exchange.request().uri());
+        } catch (URISyntaxException e) {
+            throw Problem.badRequest("the request target isn't a URI; percent-encode what doesn't belong in one")
+                    .causedBy(e);
+        }
     }
 
     private static boolean isKey(@Nullable String key) {
@@ -133,8 +146,9 @@ final class FollowRoutes {
 
     // ---- all of them
 
-    int open() {
-        return sessions.size() + sockets.size();
+    /** WebSockets that are open or closing. */
+    int openSockets() {
+        return sockets.size();
     }
 
     void tick(long nowNs) {

@@ -121,11 +121,11 @@ public final class HttpEdge extends VerticleBase {
     // ---- connections
 
     private void connected(HttpConnection connection) {
-        if (peers.size() + follow.open() >= options.connectionsMax()) {
+        if (peers.size() + follow.openSockets() >= options.connectionsMax()) {
             connection.close();
             return;
         }
-        peers.put(connection, new Peer(connection, options.timeouts(), clock.monotonicNs()));
+        peers.put(connection, new Peer(connection, options.timeouts(), clock));
         connection.closeHandler(v -> peers.remove(connection));
         connection.exceptionHandler(e -> LOG.debug("a connection failed", e));
     }
@@ -133,11 +133,6 @@ public final class HttpEdge extends VerticleBase {
     /** It isn't an HTTP connection any more. */
     void forget(Peer peer) {
         peers.remove(peer.connection());
-    }
-
-    /** Nothing that comes after this exchange on its connection is answered. */
-    void closeAfter(Exchange exchange) {
-        exchange.peer().closeSoon(clock.monotonicNs());
     }
 
     private void tick() {
@@ -152,7 +147,7 @@ public final class HttpEdge extends VerticleBase {
 
     private void handle(HttpServerRequest request) {
         Peer peer = peers.get(request.connection());
-        if (peer == null || peer.closing()) {
+        if (peer == null || peer.ending()) {
             return;
         }
         RequestTarget target = NOWHERE;
@@ -183,7 +178,7 @@ public final class HttpEdge extends VerticleBase {
     /** What the decoder couldn't make a request of. Vert.x closes the connection after the answer. */
     private void handleInvalid(HttpServerRequest request) {
         Peer peer = peers.get(request.connection());
-        if (peer == null || peer.closing()) {
+        if (peer == null || peer.ending()) {
             return;
         }
         Exchange exchange = begin(peer, request, NOWHERE);
@@ -288,7 +283,7 @@ public final class HttpEdge extends VerticleBase {
     }
 
     private void awaitQuiet(Promise<Void> quiet, long untilNs) {
-        boolean busy = follow.open() > 0 || peers.values().stream().anyMatch(Peer::busy);
+        boolean busy = follow.openSockets() > 0 || peers.values().stream().anyMatch(Peer::busy);
         if (!busy || clock.monotonicNs() - untilNs >= 0) {
             quiet.complete();
         } else {

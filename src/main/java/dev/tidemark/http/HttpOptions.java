@@ -41,7 +41,7 @@ public record HttpOptions(
             Limits.DEFAULT,
             4096,
             8192,
-            256L << 20,
+            64L << 20,
             50_000,
             1 << 20,
             64 << 10,
@@ -106,6 +106,11 @@ public record HttpOptions(
             check("ping interval", pingMs, 1, Integer.MAX_VALUE);
             check("pong timeout", pongMs, 1, Integer.MAX_VALUE);
             check("close timeout", closeMs, 1, Integer.MAX_VALUE);
+        }
+
+        /** How long a client may take nothing of what waits for it, before it is cut off. */
+        public long stallMs() {
+            return 15 * pongMs;
         }
     }
 }

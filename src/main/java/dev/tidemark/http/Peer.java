@@ -1,26 +1,39 @@
 package dev.tidemark.http;
 
+import dev.tidemark.event.Clock;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.impl.HttpServerConnection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One HTTP connection and its deadlines: until a request head is there, until a body is there, until a refused body was read away. Its
- * event loop owns it and looks at it with every tick.
+ * One HTTP connection and its deadlines: until a request head is there, until a body is there, until a refused body was read away,
+ * until it is closed. Its event loop owns it and looks at it with every tick.
  */
 final class Peer {
+    private enum State {
+        OPEN,
+        /** The last answer was given: what still comes is read away, so that the client gets to see the answer. */
+        LINGERING,
+        /** Closed as soon as the client has taken what was written. */
+        CLOSING
+    }
+
     private final HttpConnection connection;
     private final HttpOptions.Timeouts timeouts;
+    private final Clock clock;
 
-    private long quietSinceNs;
+    private State state = State.OPEN;
+    /** When the state began; in {@link State#OPEN}, since when a request head is waited for. */
+    private long sinceNs;
+
     private @Nullable Exchange exchange;
-    private boolean closing;
-    private long closeAtNs;
     private @Nullable String checkedHost;
 
-    Peer(HttpConnection connection, HttpOptions.Timeouts timeouts, long nowNs) {
+    Peer(HttpConnection connection, HttpOptions.Timeouts timeouts, Clock clock) {
         this.connection = connection;
         this.timeouts = timeouts;
-        quietSinceNs = nowNs;
+        this.clock = clock;
+        sinceNs = clock.monotonicNs();
     }
 
     HttpConnection connection() {
@@ -28,8 +41,8 @@ final class Peer {
     }
 
     /** Whether the connection ends with the answer under way: whatever else comes on it isn't answered. */
-    boolean closing() {
-        return closing;
+    boolean ending() {
+        return state != State.OPEN;
     }
 
     /** Whether an answer is still to be given. */
@@ -42,14 +55,34 @@ final class Peer {
     }
 
     /** Takes no further request, and closes when the rest of the body was read away or after the linger time. */
-    void closeSoon(long nowNs) {
-        closing = true;
-        closeAtNs = nowNs + timeouts.lingerMs() * 1_000_000;
+    void closeSoon() {
+        if (state == State.OPEN) {
+            enter(State.LINGERING);
+        }
     }
 
+    /** Closes; at once, but for what the client hasn't taken yet. */
     void close() {
-        closing = true;
-        connection.close();
+        if (state != State.CLOSING) {
+            enter(State.CLOSING);
+            connection.close();
+        }
+    }
+
+    private void enter(State next) {
+        state = next;
+        sinceNs = clock.monotonicNs();
+    }
+
+    /** Ends the connection now, whatever was written. */
+    void abort() {
+        enter(State.CLOSING);
+        var unused = ((HttpServerConnection) connection).channelHandlerContext().close();
+    }
+
+    /** Sends what was written, when there may be no later. */
+    void flush() {
+        ((HttpServerConnection) connection).channelHandlerContext().flush();
     }
 
     /** The {@code Host} that was checked last on this connection and is ours. */
@@ -63,12 +96,26 @@ final class Peer {
     }
 
     void tick(long nowNs) {
-        if (closing) {
-            if (nowNs - closeAtNs >= 0) {
-                close();
+        switch (state) {
+            case OPEN -> tickOpen(nowNs);
+            case LINGERING -> {
+                if (isOver(timeouts.lingerMs(), nowNs)) {
+                    close();
+                }
             }
-            return;
+            case CLOSING -> {
+                if (isOver(timeouts.closeMs(), nowNs)) {
+                    abort();
+                }
+            }
         }
+    }
+
+    private boolean isOver(long ms, long nowNs) {
+        return nowNs - sinceNs >= ms * 1_000_000;
+    }
+
+    private void tickOpen(long nowNs) {
         Exchange current = exchange;
         if (current != null && !current.done()) {
             current.tick(nowNs);
@@ -76,9 +123,9 @@ final class Peer {
         }
         if (current != null) {
             exchange = null;
-            quietSinceNs = nowNs;
+            sinceNs = nowNs;
         }
-        if (nowNs - quietSinceNs >= timeouts.idleMs() * 1_000_000) {
+        if (isOver(timeouts.idleMs(), nowNs)) {
             close();
         }
     }

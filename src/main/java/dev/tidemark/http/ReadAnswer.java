@@ -8,7 +8,6 @@ import dev.tidemark.read.ReadRequest;
 import dev.tidemark.read.Reads;
 import dev.tidemark.read.Reads.Scan;
 import dev.tidemark.read.Seam;
-import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +84,7 @@ final class ReadAnswer {
         if (stopped || exchange.answered() || from == null) {
             return;
         }
-        from.next(PULL_EVENTS, Math.min(PULL_BYTES, bytesMax - bytes)).onComplete(page -> {
+        exchange.onResult(from.next(PULL_EVENTS, Math.min(PULL_BYTES, bytesMax - bytes)), page -> {
             if (page.succeeded()) {
                 exchange.guard(() -> take(page.result()));
             } else {
@@ -117,7 +116,7 @@ final class ReadAnswer {
 
     /** Lets other work of this event loop in between two pages. */
     private void pullLater() {
-        Vertx.currentContext().runOnContext(v -> exchange.guard(this::pull));
+        exchange.later(this::pull);
     }
 
     private void flush() {

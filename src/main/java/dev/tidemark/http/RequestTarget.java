@@ -70,6 +70,9 @@ record RequestTarget(
     }
 
     private static List<String> split(String path) {
+        if (path.equals("*")) {
+            return List.of(path);
+        }
         List<String> segments = new ArrayList<>(6);
         int start = 1;
         while (start < path.length() || (start == path.length() && path.length() > 1)) {

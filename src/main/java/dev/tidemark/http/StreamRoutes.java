@@ -45,7 +45,8 @@ final class StreamRoutes {
         for (StreamInfo stream : shown) {
             seams.add(reads.seam(stream.id().name()));
         }
-        Future.join(seams).onComplete(all -> exchange.guard(() -> exchange.json(200, list(found, shown, seams))));
+        exchange.onResult(
+                Future.join(seams), all -> exchange.guard(() -> exchange.json(200, list(found, shown, seams))));
     }
 
     private static JsonOut list(List<StreamInfo> found, List<StreamInfo> shown, List<Future<Seam>> seams) {

@@ -7,10 +7,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.websocketx.CorruptedWebSocketFrameException;
+import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 import io.vertx.core.internal.http.WebSocketInternal;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +22,16 @@ import org.jspecify.annotations.Nullable;
  * followers share them. Vert.x does everything else: handshake, decoding, pings, close.
  *
  * <p>Memory: what the client hasn't taken waits in the channel; {@link #writable} turns false above the configured bound. A peer that
- * neither answers a ping in time nor takes any of what waits for it is cut off.
+ * doesn't answer a ping in time is cut off; while something waits for it a ping can't reach it, and it is cut off when it takes nothing
+ * of that for long.
  */
 final class WebSocketOutput implements FollowOutput {
     private static final int REASON_BYTES_MAX = 123;
+    /**
+     * Size of the operating system's send buffer: what a slow client doesn't take shall wait with us, where it is bounded and seen, and
+     * not by megabytes in the kernel, in front of every ping.
+     */
+    private static final int SEND_BUFFER_BYTES = 128 << 10;
 
     private final ServerWebSocket socket;
     private final ChannelHandlerContext channel;
@@ -31,13 +41,15 @@ final class WebSocketOutput implements FollowOutput {
     private final Clock clock;
 
     private Runnable drained = () -> {};
+    private IntConsumer malformed = code -> {};
     private long lastWriteNs;
     private long written;
     private boolean closing;
     private long killAtNs;
     private long pingedNs;
     private boolean pongDue;
-    private long takenAtPing;
+    private long taken;
+    private long takenNs;
 
     WebSocketOutput(ServerWebSocket socket, SharedEncoding shared, boolean batch, HttpOptions options, Clock clock) {
         this.socket = socket;
@@ -48,17 +60,48 @@ final class WebSocketOutput implements FollowOutput {
         channel = ((WebSocketInternal) socket).channelHandlerContext();
         lastWriteNs = clock.monotonicNs();
         pingedNs = lastWriteNs;
+        channel.channel().config().setOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         socket.setWriteQueueMaxSize(options.subscriberBufferBytes());
         socket.pongHandler(pong -> pongDue = false);
-        channel.pipeline().addBefore(channel.name(), "tidemark", new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelWritabilityChanged(ChannelHandlerContext context) {
-                context.fireChannelWritabilityChanged();
-                if (context.channel().isWritable()) {
-                    drained.run();
-                }
+        channel.pipeline().addBefore(channel.name(), "tidemark", new Watch());
+    }
+
+    /** Sees what Vert.x doesn't tell: when the socket can take more, and frames that break the protocol. */
+    private final class Watch extends ChannelInboundHandlerAdapter {
+        private boolean corrupted;
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext context) {
+            context.fireChannelWritabilityChanged();
+            if (context.channel().isWritable()) {
+                drained.run();
             }
-        });
+        }
+
+        /** Vert.x would cut the connection at once: with bytes unread, the client would never see why. */
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            if (cause instanceof CorruptedWebSocketFrameException frame) {
+                corrupted = true;
+                malformed.accept(frame.closeStatus().code());
+            } else {
+                context.fireExceptionCaught(cause);
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (corrupted) {
+                ReferenceCountUtil.release(message);
+            } else {
+                context.fireChannelRead(message);
+            }
+        }
+    }
+
+    /** Told the close code that a frame which breaks the protocol asks for; nothing can be read any more. */
+    void onMalformed(IntConsumer then) {
+        malformed = then;
     }
 
     /** Runs whenever the socket can take more after it couldn't. */
@@ -147,17 +190,19 @@ final class WebSocketOutput implements FollowOutput {
             return;
         }
         HttpOptions.Timeouts timeouts = options.timeouts();
-        if (pongDue && nowNs - pingedNs >= timeouts.pongMs() * 1_000_000) {
-            long waiting = waitingBytes();
-            if (waiting == 0 || written - waiting <= takenAtPing) {
-                kill();
-                return;
-            }
-            // The ping waits behind what the client is still taking: it is alive, only slow.
-            takenAtPing = written - waiting;
+        long waiting = waitingBytes();
+        if (waiting == 0 || written - waiting != taken) {
+            taken = written - waiting;
+            takenNs = nowNs;
+        }
+        if (waiting > 0) {
             pingedNs = nowNs;
+            if (nowNs - takenNs >= timeouts.stallMs() * 1_000_000) {
+                kill();
+            }
+        } else if (pongDue && nowNs - pingedNs >= timeouts.pongMs() * 1_000_000) {
+            kill();
         } else if (!pongDue && nowNs - pingedNs >= timeouts.pingMs() * 1_000_000) {
-            takenAtPing = written - waitingBytes();
             pingedNs = nowNs;
             pongDue = true;
             socket.writePing(Buffer.buffer("tidemark"));

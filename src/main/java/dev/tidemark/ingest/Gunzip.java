@@ -1,10 +1,10 @@
 package dev.tidemark.ingest;
 
 import dev.tidemark.event.Problem;
-import java.util.Arrays;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decodes gzip (RFC 1952) of one or more members, strictly: every header, checksum and length is checked, nothing may follow the
@@ -20,68 +20,84 @@ final class Gunzip {
     private static final int NAME = 8;
     private static final int COMMENT = 16;
     private static final int RESERVED = 0xe0;
-    private static final int FIRST_BYTES = 8 << 10;
+    private static final int SCRATCH_BYTES = 16 << 10;
 
     private final byte[] source;
     private final int bytesMax;
     private final Inflater inflater = new Inflater(true);
     private final CRC32 crc = new CRC32();
-    private byte[] decoded;
+    private final byte[] scratch = new byte[SCRATCH_BYTES];
     private int length;
 
     private Gunzip(byte[] source, int bytesMax) {
         this.source = source;
         this.bytesMax = bytesMax;
-        this.decoded = new byte[Math.min(bytesMax, FIRST_BYTES)];
     }
 
     /**
-     * The decoded bytes, at most {@code bytesMax}. Takes up to some ten milliseconds for large bodies: not for event loops.
+     * Length of the decoded bytes, at most {@code bytesMax}; everything is checked, and nothing of that size is held. Takes up to some
+     * ten milliseconds for large bodies: not for event loops.
      *
      * @throws Problem {@link Problem.Kind#TOO_LARGE} naming {@code limits.body_bytes}, or {@link Problem.Kind#BAD_BODY} if it isn't gzip
      */
-    static byte[] decode(byte[] source, int bytesMax) {
+    static int decodedLength(byte[] source, int bytesMax) {
         Gunzip gunzip = new Gunzip(source, bytesMax);
+        gunzip.members(null);
+        return gunzip.length;
+    }
+
+    /**
+     * The decoded bytes. As slow as {@link #decodedLength}.
+     *
+     * @param decodedLength of {@link #decodedLength} for the same bytes
+     */
+    static byte[] decode(byte[] source, int decodedLength) {
+        byte[] decoded = new byte[decodedLength];
+        new Gunzip(source, decodedLength).members(decoded);
+        return decoded;
+    }
+
+    /** @param target where the decoded bytes go; null for nowhere */
+    private void members(byte @Nullable [] target) {
         try {
             int at = 0;
             do {
-                at = gunzip.member(at);
+                at = member(at, target);
             } while (at < source.length);
         } finally {
-            gunzip.inflater.end();
+            inflater.end();
         }
-        return Arrays.copyOf(gunzip.decoded, gunzip.length);
     }
 
     /** Decodes the member that starts at {@code start}; returns the index behind it. */
-    private int member(int start) {
+    private int member(int start, byte @Nullable [] target) {
         int deflated = header(start);
         int from = length;
         inflater.reset();
         inflater.setInput(source, deflated, source.length - deflated);
+        crc.reset();
         while (!inflater.finished()) {
-            inflate();
+            inflate(target);
         }
         int trailer = source.length - inflater.getRemaining();
         need(trailer, TRAILER_BYTES);
-        crc.reset();
-        crc.update(decoded, from, length - from);
         if (int32(trailer) != (int) crc.getValue() || int32(trailer + 4) != length - from) {
             throw malformed("its checksum or length is wrong");
         }
         return trailer + TRAILER_BYTES;
     }
 
-    private void inflate() {
-        if (length == decoded.length) {
-            grow();
-        }
+    private void inflate(byte @Nullable [] target) {
         try {
-            int count = inflater.inflate(decoded, length, decoded.length - length);
-            length += count;
-            if (length > bytesMax) {
+            int count = inflater.inflate(scratch, 0, scratch.length);
+            if (count > bytesMax - length) {
                 throw BodyParser.bodyTooLarge(bytesMax, "the decoded body");
             }
+            crc.update(scratch, 0, count);
+            if (target != null) {
+                System.arraycopy(scratch, 0, target, length, count);
+            }
+            length += count;
             if (count == 0 && inflater.needsInput() && !inflater.finished()) {
                 throw cutOff();
             }
@@ -91,11 +107,6 @@ final class Gunzip {
         } catch (DataFormatException e) {
             throw malformed("its data is damaged").causedBy(e);
         }
-    }
-
-    /** Makes room for more; at the limit for one byte, which shows whether the limit is passed. */
-    private void grow() {
-        decoded = Arrays.copyOf(decoded, (int) Math.min(bytesMax + 1L, decoded.length * 2L));
     }
 
     private int header(int start) {

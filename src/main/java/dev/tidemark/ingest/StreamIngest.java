@@ -18,6 +18,7 @@ import io.vertx.core.buffer.Buffer;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,8 @@ public final class StreamIngest implements Ingest {
     static final int INLINE_BYTES_MAX = 256 << 10;
     /** The same for envelopes, which cost some eight times as much a byte. */
     static final int INLINE_ENVELOPE_BYTES_MAX = INLINE_BYTES_MAX / 8;
+    /** What the packed bodies under way may decode to, all together. */
+    static final long DECODED_BYTES_MAX = 64 << 20;
     /** How long {@code ack=archived} waits. */
     static final long ARCHIVED_WAIT_MS = 10_000;
 
@@ -48,6 +51,7 @@ public final class StreamIngest implements Ingest {
     private final int bodyBytesMax;
     private final Workers workers;
     private final Timers timers;
+    private final AtomicLong decodedInFlight = new AtomicLong();
 
     public StreamIngest(
             Streams streams, Appends appends, ArchivedAck archivedAck, Limits limits, Workers workers, Timers timers) {
@@ -64,8 +68,10 @@ public final class StreamIngest implements Ingest {
     public Future<AppendResult> append(AppendRequest request) {
         try {
             StreamName name = new StreamName(request.stream());
-            return parse(request)
-                    .compose(events -> findOrCreate(name).compose(stream -> store(stream, events, request)));
+            AtomicLong decodedBytes = new AtomicLong();
+            return parse(request, decodedBytes)
+                    .compose(events -> findOrCreate(name).compose(stream -> store(stream, events, request)))
+                    .onComplete(done -> decodedInFlight.addAndGet(-decodedBytes.get()));
         } catch (Problem e) {
             return Future.failedFuture(storedNothing(e));
         } catch (RuntimeException e) {
@@ -74,7 +80,7 @@ public final class StreamIngest implements Ingest {
     }
 
     /** Reads headers and body; the stream isn't touched, or made, before all of it is good. */
-    private Future<List<NewEvent>> parse(AppendRequest request) {
+    private Future<List<NewEvent>> parse(AppendRequest request, AtomicLong decodedBytes) {
         BodyFormat format = BodyFormat.of(request.contentType());
         ContentCoding coding = ContentCoding.of(request.contentEncoding());
         long time = claimedTime(request.eventTime());
@@ -88,10 +94,20 @@ public final class StreamIngest implements Ingest {
         }
         return workers.call(() -> {
                     byte[] sent = body.getBytes();
-                    byte[] decoded = coding == ContentCoding.GZIP ? Gunzip.decode(sent, bodyBytesMax) : sent;
+                    byte[] decoded = coding == ContentCoding.GZIP ? decode(sent, decodedBytes) : sent;
                     return parser.parse(format, decoded, time);
                 })
                 .recover(e -> Future.failedFuture(e instanceof Problem problem ? storedNothing(problem) : e));
+    }
+
+    /** A packed body holds many times what came in, so what all of them decode to has a bound of its own. */
+    private byte[] decode(byte[] sent, AtomicLong decodedBytes) {
+        int length = Gunzip.decodedLength(sent, bodyBytesMax);
+        decodedBytes.set(length);
+        if (decodedInFlight.addAndGet(length) > Math.max(DECODED_BYTES_MAX, bodyBytesMax)) {
+            throw Problem.overloaded("too many bytes of decoded bodies are in flight; try again");
+        }
+        return Gunzip.decode(sent, length);
     }
 
     /** The claimed time of a request; envelopes with a time of their own keep that. */

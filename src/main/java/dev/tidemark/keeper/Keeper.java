@@ -42,6 +42,7 @@ final class Keeper {
     private boolean stopped;
     private long connectAtNs;
     private long backoffNs = BACKOFF_NS_MIN;
+    private long answeredNs;
     private long memoryBytes;
     private volatile String trouble = "";
 
@@ -56,6 +57,7 @@ final class Keeper {
         this.archivedState = archivedState;
         this.reservation = reservation;
         this.limits = limits;
+        this.answeredNs = clock.monotonicNs();
     }
 
     Clock clock() {
@@ -96,6 +98,16 @@ final class Keeper {
         memoryBytes += bytes;
     }
 
+    /** Redis has answered an append. */
+    void answered() {
+        answeredNs = clock.monotonicNs();
+    }
+
+    /** When Redis answered an append last. */
+    long answeredNs() {
+        return answeredNs;
+    }
+
     LiveLogException asLiveLogException(Throwable cause) {
         return cause instanceof LiveLogException known
                 ? known
@@ -117,8 +129,11 @@ final class Keeper {
                 connected(connected.result());
                 return Future.succeededFuture();
             }
-            trouble = String.valueOf(connected.cause().getMessage());
-            LOG.warn("no connection to the live log: {}", trouble);
+            String reason = String.valueOf(connected.cause().getMessage());
+            if (!reason.equals(trouble)) {
+                LOG.warn("no connection to the live log, tried again until there is one: {}", reason);
+            }
+            trouble = reason;
             connectAtNs = clock.monotonicNs() + backoffNs;
             backoffNs = Math.min(BACKOFF_NS_MAX, backoffNs * 2);
             return Future.failedFuture(connected.cause());
@@ -131,6 +146,9 @@ final class Keeper {
             return;
         }
         appender = connection;
+        if (!trouble.isEmpty()) {
+            LOG.info("connected to the live log");
+        }
         trouble = "";
         backoffNs = BACKOFF_NS_MIN;
         List.copyOf(stripes.values()).forEach(StripeKeeper::tryResume);

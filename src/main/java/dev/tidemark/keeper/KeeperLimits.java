@@ -8,7 +8,7 @@ package dev.tidemark.keeper;
  * @param waitingMax appends of one stripe that wait for it to open or resume
  * @param memoryBytesMax slab bytes of all stripes of one keeper
  * @param openMs how long an append waits for a stripe to open
- * @param resumeMs how long an append waits for the connection to come back, or for an answer
+ * @param resumeMs how long an append waits for the connection to come back, or for an answer of a Redis that is silent
  */
 public record KeeperLimits(
         int inFlightEventsMax, long inFlightBytesMax, int waitingMax, long memoryBytesMax, long openMs, long resumeMs) {

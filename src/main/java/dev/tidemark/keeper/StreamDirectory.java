@@ -18,11 +18,15 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The streams of this process. Changes to one name are made one after the other; look-ups never wait.
  */
 public final class StreamDirectory implements Streams {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamDirectory.class);
+
     private final KeeperGroup keepers;
     private final StreamStore store;
     private final StreamSettings defaults;
@@ -172,7 +176,14 @@ public final class StreamDirectory implements Streams {
                         stream.deleted();
                         return keepers.close(stream);
                     })
-                    .compose(closed -> store.remove(stream.id(), stream.stripes()))
+                    .compose(closed -> store.remove(stream.id(), stream.stripes())
+                            .recover(failure -> {
+                                LOG.warn(
+                                        "what is left of {} is removed at the next start: {}",
+                                        stream.id(),
+                                        failure.getMessage());
+                                return Future.succeededFuture();
+                            }))
                     .map(true);
         });
     }

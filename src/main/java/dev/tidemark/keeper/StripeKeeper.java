@@ -55,16 +55,12 @@ final class StripeKeeper {
     private final Mint mint;
     private final StreamClock clock;
     private final VoidedOrdinals voided = new VoidedOrdinals();
-    private final Deque<PendingAppend> inFlight = new ArrayDeque<>();
-    private final Deque<PendingAppend> waiting = new ArrayDeque<>();
+    private final PendingAppends pending;
 
     private State state = State.COLD;
     private @Nullable Timeline timeline;
     private Position watermark = Position.ZERO;
     private long nextOrdinal = 1;
-    private int inFlightEvents;
-    private long inFlightBytes;
-    private long waitingBytes;
     private long partedSinceNs;
     private long retryAtNs;
 
@@ -74,6 +70,7 @@ final class StripeKeeper {
         this.keeper = keeper;
         this.mint = new Mint(index);
         this.clock = new StreamClock(keeper.clock());
+        this.pending = new PendingAppends(keeper.limits(), keeper.clock());
     }
 
     State state() {
@@ -97,7 +94,7 @@ final class StripeKeeper {
     void append(PendingAppend append) {
         if (state == State.CLOSED) {
             append.fail(stream.gone());
-        } else if (state == State.OPEN && waiting.isEmpty()) {
+        } else if (state == State.OPEN && !pending.hasWaiting()) {
             send(append);
         } else if (state == State.PARTED
                 && sinceMs(partedSinceNs) > keeper.limits().resumeMs()) {
@@ -108,25 +105,24 @@ final class StripeKeeper {
     }
 
     private void enqueue(PendingAppend append) {
-        if (waiting.size() >= keeper.limits().waitingMax()
-                || waitingBytes + append.bytes > keeper.limits().inFlightBytesMax()) {
+        if (!pending.mayWait(append)) {
             append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'"));
             return;
         }
-        waiting.add(append);
-        waitingBytes += append.bytes;
+        pending.waitLast(append);
         if (state == State.COLD) {
             open();
         }
     }
 
     private void sendWaiting() {
-        while (state == State.OPEN && !waiting.isEmpty() && reserved(waiting.element())) {
-            PendingAppend append = waiting.remove();
-            waitingBytes -= append.bytes;
+        PendingAppend next = pending.firstWaiting();
+        while (state == State.OPEN && next != null && reserved(next)) {
+            PendingAppend append = pending.takeWaiting();
             if (!append.isAnswered()) {
                 send(append);
             }
+            next = pending.firstWaiting();
         }
     }
 
@@ -146,35 +142,30 @@ final class StripeKeeper {
             enqueue(append);
             return;
         }
-        if (!hasRoom(append)) {
+        if (!keeper.hasMemory()) {
+            append.fail(Problem.overloaded("memory.max is reached: what is in memory must be folded first"));
+            return;
+        }
+        if (!pending.mayFly(append)) {
             append.fail(Problem.overloaded("too much is in flight for stream '" + stream.name() + "'"));
             return;
         }
         if (!reserved(append)) {
-            waiting.addFirst(append);
-            waitingBytes += append.bytes;
+            pending.waitFirst(append);
             return;
         }
         if (!mintFor(append)) {
             return;
         }
-        inFlight.add(append);
-        inFlightEvents += append.events.size();
-        inFlightBytes += append.bytes;
+        pending.fly(append);
         appender.append(stripe, append.minted).onComplete(answer -> {
+            keeper.answered();
             if (answer.succeeded()) {
                 acknowledged(append);
             } else {
                 refused(append, keeper.asLiveLogException(answer.cause()));
             }
         });
-    }
-
-    private boolean hasRoom(PendingAppend append) {
-        boolean inFlightFits = inFlight.isEmpty()
-                || (inFlightEvents + append.events.size() <= keeper.limits().inFlightEventsMax()
-                        && inFlightBytes + append.bytes <= keeper.limits().inFlightBytesMax());
-        return inFlightFits && keeper.hasMemory();
     }
 
     /** Gives ids and ordinals to all events of an append; false if it was refused. */
@@ -234,7 +225,7 @@ final class StripeKeeper {
     // ---- answers ----
 
     private void acknowledged(PendingAppend append) {
-        if (!leaveFlight(append)) {
+        if (!pending.land(append)) {
             return;
         }
         store(append);
@@ -252,15 +243,6 @@ final class StripeKeeper {
         keeper.memoryChanged(timeline().bytes() - before);
     }
 
-    private boolean leaveFlight(PendingAppend append) {
-        if (!inFlight.remove(append)) {
-            return false;
-        }
-        inFlightEvents -= append.events.size();
-        inFlightBytes -= append.bytes;
-        return true;
-    }
-
     private void refused(PendingAppend append, LiveLogException failure) {
         if (state == State.CLOSED) {
             return;
@@ -270,7 +252,7 @@ final class StripeKeeper {
             part();
             return;
         }
-        if (!leaveFlight(append)) {
+        if (!pending.land(append)) {
             return;
         }
         takeBackOrdinals(append);
@@ -296,7 +278,7 @@ final class StripeKeeper {
             voided.giveBack(extras.voided());
         }
         voided.add(append.ordinals());
-        if (inFlight.isEmpty()) {
+        if (pending.noneInFlight()) {
             nextOrdinal = voided.takeBack(nextOrdinal);
         }
         stream.voided(voided.all());
@@ -344,6 +326,11 @@ final class StripeKeeper {
         watermark = opened.watermark();
         mint.startAfter(opened.lastPossible());
         clock.reached(Math.max(mint.last().ms(), keeper.reservation().startMs()));
+        if (stream.createdHere()) {
+            // A stream of that name may have been deleted: its ids aren't given again, even while they are ahead of the
+            // clock.
+            clock.reached(keeper.reservation().usedMs() + 1);
+        }
         nextOrdinal = opened.lastOrdinal() + 1;
         Timeline fresh = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
         fresh.preload(opened.newest(), opened.floor(), stream.settings());
@@ -365,20 +352,14 @@ final class StripeKeeper {
                                 .causedBy(cause);
         LOG.warn("stripe {} can't be opened: {}", stripe, cause.getMessage());
         keeper.openFailed(this, problem);
-        failWaiting(problem);
-    }
-
-    private void failWaiting(RuntimeException problem) {
-        waiting.forEach(append -> append.fail(problem));
-        waiting.clear();
-        waitingBytes = 0;
+        pending.failWaiting(problem);
     }
 
     // ---- connection lost and back ----
 
     /** The keeper's connection is gone. */
     void disconnected() {
-        inFlight.forEach(append -> append.outcomeOpen = true);
+        pending.outcomesAreOpen();
         if (state == State.OPEN || state == State.RESUMING) {
             part();
         }
@@ -395,11 +376,8 @@ final class StripeKeeper {
     /** Resumes once there is a connection and no answer is outstanding any more. */
     void tryResume() {
         StripeAppender appender = keeper.appender();
-        boolean answersIn = inFlight.stream().allMatch(append -> append.outcomeOpen);
-        if (state != State.PARTED
-                || appender == null
-                || !answersIn
-                || keeper.clock().monotonicNs() < retryAtNs) {
+        boolean tooEarly = keeper.clock().monotonicNs() < retryAtNs;
+        if (state != State.PARTED || appender == null || tooEarly || !pending.answersAreIn()) {
             return;
         }
         become(State.RESUMING);
@@ -429,7 +407,7 @@ final class StripeKeeper {
         Deque<Event> stored = new ArrayDeque<>(found);
         List<PendingAppend> notStored = new ArrayList<>();
         List<PendingAppend> succeeded = new ArrayList<>();
-        for (PendingAppend append : List.copyOf(inFlight)) {
+        for (PendingAppend append : pending.landAll()) {
             dropBelow(stored, append.firstId());
             Event first = stored.peek();
             if (first != null && first.id().equals(append.firstId())) {
@@ -439,8 +417,6 @@ final class StripeKeeper {
             } else {
                 notStored.add(append);
             }
-            boolean removed = leaveFlight(append);
-            assert removed;
         }
         nextOrdinal = timeline().lastOrdinal() + 1;
         for (PendingAppend append : notStored) {
@@ -469,8 +445,7 @@ final class StripeKeeper {
             if (!append.isAnswered()) {
                 append.outcomeOpen = false;
                 append.minted = List.of();
-                waiting.addFirst(append);
-                waitingBytes += append.bytes;
+                pending.waitFirst(append);
             }
         }
     }
@@ -485,28 +460,15 @@ final class StripeKeeper {
         if (timeline != null && state != State.COLD && timeline.sealIfDue(clock.nowMs(), stream.settings())) {
             publish();
         }
-        expire();
+        pending.expire(
+                state == State.OPENING
+                        ? keeper.limits().openMs()
+                        : keeper.limits().resumeMs(),
+                keeper.answeredNs());
         if (state == State.PARTED) {
             tryResume();
         }
         sendWaiting();
-    }
-
-    private void expire() {
-        long limitMs = state == State.OPENING
-                ? keeper.limits().openMs()
-                : keeper.limits().resumeMs();
-        while (!waiting.isEmpty() && sinceMs(waiting.element().sinceNs) > limitMs) {
-            PendingAppend append = waiting.remove();
-            waitingBytes -= append.bytes;
-            append.fail(Problem.unavailable(Stored.NO, "the live log didn't become ready in time"));
-        }
-        for (PendingAppend append : inFlight) {
-            if (sinceMs(append.sinceNs) <= keeper.limits().resumeMs()) {
-                break;
-            }
-            append.fail(Problem.unavailable(Stored.UNKNOWN, "the live log didn't answer in time"));
-        }
     }
 
     private long sinceMs(long ns) {
@@ -514,20 +476,24 @@ final class StripeKeeper {
     }
 
     boolean needsTick() {
-        return !waiting.isEmpty()
-                || !inFlight.isEmpty()
-                || state == State.PARTED
-                || (timeline != null && timeline.hasActive());
+        return !pending.isEmpty() || state == State.PARTED || (timeline != null && timeline.hasActive());
     }
 
     boolean isQuiet() {
-        return waiting.isEmpty() && inFlight.isEmpty();
+        return pending.isEmpty();
     }
 
     // ---- for the fold ----
 
-    /** Seals what is acknowledged; returns the frontier. */
+    /**
+     * Seals what is acknowledged; returns the frontier.
+     *
+     * @throws Problem {@link Problem.Kind#NOT_FOUND} if the stream was deleted meanwhile
+     */
     Position seal() {
+        if (state == State.CLOSED) {
+            throw stream.gone();
+        }
         if (timeline().seal()) {
             publish();
         }
@@ -561,9 +527,8 @@ final class StripeKeeper {
     void close(RuntimeException problem) {
         long bytes = timeline == null ? 0 : timeline.bytes();
         become(State.CLOSED);
-        failWaiting(problem);
-        inFlight.forEach(append -> append.fail(problem));
-        inFlight.clear();
+        pending.failWaiting(problem);
+        pending.landAll().forEach(append -> append.fail(problem));
         timeline = null;
         keeper.memoryChanged(-bytes);
     }

@@ -8,6 +8,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.redis.client.Command;
 import io.vertx.redis.client.Redis;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
@@ -16,6 +17,8 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection to Redis, confined to the event loop on which it was made: pipelined, answered in the order of the calls, bounded in
@@ -25,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * depend on the client noticing that a connection is gone: it keeps its own queue, and fails it itself.
  */
 final class RedisLink {
+    private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
+    private static final int PING_BYTES = 14;
     /** Once the oldest command is overdue, answers that wait in the socket (after a pause of this process) get this long. */
     private static final long GRACE_MS = 50;
-    /** A large command may take longer: so many bytes a millisecond are expected of the slowest Redis. */
-    private static final long BYTES_PER_MS = 8 << 10;
 
     private final ContextInternal context;
     private final Redis client;
@@ -44,6 +47,7 @@ final class RedisLink {
 
     private @Nullable Pending overdue;
     private boolean watched;
+    private long pings = -1;
     private boolean open = true;
     private boolean retiring;
     private boolean delivering;
@@ -109,7 +113,7 @@ final class RedisLink {
         if (!context.isEventLoopContext()) {
             return context.failedFuture(new IllegalStateException("a connection to Redis belongs to an event loop"));
         }
-        Redis client = Redis.createClient(vertx, settings.clientOptions());
+        Redis client = Redis.createClient(vertx, settings.clientOptions(timeoutMs));
         Promise<RedisLink> promise = context.promise();
         long timer = vertx.setTimer(settings.connectTimeoutMs(), id -> {
             client.close();
@@ -137,6 +141,14 @@ final class RedisLink {
     private void listen() {
         connection.endHandler(none -> lost("Redis closed it"));
         connection.exceptionHandler(cause -> lost(String.valueOf(cause.getMessage())));
+        pings = context.setPeriodic(settings.silenceMsMax(timeoutMs) / 3, id -> ping());
+    }
+
+    /** An idle connection is asked now and then: the client closes one on which nothing comes in. */
+    private void ping() {
+        if (isOpen() && queue.isEmpty()) {
+            send(Request.cmd(Command.PING), PING_BYTES).onFailure(error -> LOG.debug("No answer to a PING", error));
+        }
     }
 
     ContextInternal context() {
@@ -260,7 +272,7 @@ final class RedisLink {
             return;
         }
         long silentMs = TimeUnit.NANOSECONDS.toMillis(clock.monotonicNs() - waitingSinceNs);
-        long allowedMs = timeoutMs + head.bytes / BYTES_PER_MS;
+        long allowedMs = timeoutMs + head.bytes / RedisSettings.BYTES_PER_MS;
         if (silentMs < allowedMs) {
             overdue = null;
             watch(allowedMs - silentMs);
@@ -292,6 +304,7 @@ final class RedisLink {
         queue.clear();
         bytesInFlight = 0;
         client.close();
+        context.owner().cancelTimer(pings);
         LiveLogException unknown = new LiveLogException(Kind.UNKNOWN, why);
         for (Pending sent : unanswered) {
             if (!sent.settled) {

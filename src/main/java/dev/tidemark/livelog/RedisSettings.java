@@ -4,6 +4,7 @@ import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.redis.client.ProtocolVersion;
 import io.vertx.redis.client.RedisOptions;
+import java.util.concurrent.TimeUnit;
 
 /**
  * How Redis is used.
@@ -31,7 +32,12 @@ public record RedisSettings(
         int commandsInFlightMax,
         long bytesInFlightMax,
         int readConnections) {
+    /** A large command may take longer: so many bytes a millisecond are expected of the slowest Redis. */
+    static final long BYTES_PER_MS = 8 << 10;
+
     private static final int SPARE = 64;
+    private static final long SILENCE_MS_MORE = 2_000;
+    private static final long SILENCE_MS_MAX = 600_000;
 
     public RedisSettings {
         check("connectTimeoutMs", connectTimeoutMs, 1, 600_000);
@@ -119,10 +125,21 @@ public record RedisSettings(
                 readConnections);
     }
 
-    /** For a client of one connection: nothing waits in its pool, and it never closes or changes the connection by itself. */
-    RedisOptions clientOptions() {
-        NetClientOptions net =
-                new NetClientOptions().setConnectTimeout(connectTimeoutMs).setTcpKeepAlive(!address.isUnix());
+    /** How long a connection may be without anything coming in, when commands time out after {@code timeoutMs}. */
+    long silenceMsMax(long timeoutMs) {
+        return Math.min(SILENCE_MS_MAX, timeoutMs + bytesInFlightMax / BYTES_PER_MS + SILENCE_MS_MORE);
+    }
+
+    /**
+     * For a client of one connection: nothing waits in its pool, and it closes the connection by itself only when nothing comes in. That
+     * is what frees a socket which Redis doesn't read any more: to close it otherwise waits until all is written.
+     */
+    RedisOptions clientOptions(long timeoutMs) {
+        NetClientOptions net = new NetClientOptions()
+                .setConnectTimeout(connectTimeoutMs)
+                .setReadIdleTimeout((int) silenceMsMax(timeoutMs))
+                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+                .setTcpKeepAlive(!address.isUnix());
         if (address.isTls()) {
             net.setSsl(true).setHostnameVerificationAlgorithm("HTTPS");
             String ca = address.ca();

@@ -6,10 +6,11 @@ import dev.tidemark.event.EventId;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.TimelineSnapshot;
+import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Computes seams from what is known here, without I/O. Stateless but for its ports; any thread. */
+/** Computes seams from what is known here; Redis is asked at most once, after a restart. Stateless but for its ports; any thread. */
 final class SeamRead {
     private final Folding folding;
     private final Clock clock;
@@ -19,11 +20,41 @@ final class SeamRead {
         this.clock = clock;
     }
 
+    /**
+     * As {@link #of}, but the live log is asked where it begins if nobody here knows: after a restart memory holds only the newest
+     * entries, and until the first fold nothing says what lies before them.
+     */
+    Future<Seam> read(StreamSource source) {
+        TimelineSnapshot snapshot = source.snapshot();
+        Folding.Figures figures = folding.of(source.stream());
+        boolean known = figures.liveLog() != null || !snapshot.isOpen() || holdsAll(snapshot);
+        if (known) {
+            return Future.succeededFuture(of(source));
+        }
+        return source.liveState()
+                .map(seen -> of(
+                        source,
+                        new Folding.Figures(
+                                figures.lastFold(),
+                                figures.overRetained(),
+                                new Folding.LiveLogFigures(
+                                        seen.first(), seen.length(), seen.bytes(), snapshot.lastOrdinal()))))
+                .recover(away -> Future.succeededFuture(of(source)));
+    }
+
+    private static boolean holdsAll(TimelineSnapshot snapshot) {
+        return snapshot.floor().equals(Position.ZERO);
+    }
+
+    /** Without asking anybody: any thread, at once. */
     Seam of(StreamSource source) {
+        return of(source, folding.of(source.stream()));
+    }
+
+    private Seam of(StreamSource source, Folding.Figures figures) {
         TimelineSnapshot snapshot = source.snapshot();
         ArchiveReader archive = source.archive();
         Position watermark = archive.watermark();
-        Folding.Figures figures = folding.of(source.stream());
         Folding.LiveLogFigures live = figures.liveLog();
         Position first = first(snapshot, live, watermark);
         return new Seam(
@@ -36,12 +67,18 @@ final class SeamRead {
                         ? snapshot.count()
                         : live.events() + Math.max(0, snapshot.lastOrdinal() - live.lastOrdinal()),
                 archive.events(),
-                live == null ? 0 : live.bytes(),
+                liveBytes(snapshot, live),
                 archive.bytes(),
-                lagMs(snapshot, watermark),
+                lagMs(snapshot, watermark, first),
                 figures.lastFold(),
                 figures.overRetained(),
                 source.stream().id().generation());
+    }
+
+    /** As Redis estimated it last, and the payloads since. */
+    private static long liveBytes(TimelineSnapshot snapshot, Folding.@Nullable LiveLogFigures live) {
+        Position seen = live == null ? Position.ZERO : snapshot.positionOf(live.lastOrdinal());
+        return (live == null ? 0 : live.bytes()) + (seen == null ? 0 : snapshot.payloadBytesAfter(seen));
     }
 
     static Position earliest(StreamSource source) {
@@ -62,15 +99,15 @@ final class SeamRead {
         return first.isEmpty() ? Position.ZERO : first.get(0).first();
     }
 
-    /** Age of the oldest event above W by the stream clock; as old as W at most, if that event isn't in memory. */
-    private long lagMs(TimelineSnapshot snapshot, Position watermark) {
+    /** Age of the oldest event above W by the stream clock; if that event isn't in memory, as old at most as W and as what is live. */
+    private long lagMs(TimelineSnapshot snapshot, Position watermark, Position firstLive) {
         if (!snapshot.isOpen() || !snapshot.tail().isAfter(watermark)) {
             return 0;
         }
         List<Slice> unfolded = snapshot.after(watermark, 1, 1);
         long oldestMs = snapshot.covers(watermark) && !unfolded.isEmpty()
                 ? unfolded.get(0).first().ms()
-                : Math.max(watermark.ms(), EventId.EPOCH_MS);
+                : Math.max(Math.max(watermark.ms(), firstLive.ms()), EventId.EPOCH_MS);
         return Math.max(0, Math.max(clock.wallMs(), snapshot.tail().ms()) - oldestMs);
     }
 }

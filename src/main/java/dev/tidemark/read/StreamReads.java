@@ -66,7 +66,7 @@ public final class StreamReads implements Reads {
 
     @Override
     public Future<Seam> seam(StreamName name) {
-        return with(name, source -> source.open().map(opened -> seams.of(source)));
+        return with(name, source -> source.open().compose(opened -> seams.read(source)));
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.tidemark.keeper.TimelineSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import dev.tidemark.livelog.LiveLogReader;
+import dev.tidemark.livelog.LiveLogState;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,6 +175,10 @@ class StreamSource {
 
     Future<LiveLogPage> liveReverse(Position before, Position from, int count) {
         return liveLog.rangeReverse(stream.stripe(STRIPE), before, from, count);
+    }
+
+    Future<LiveLogState> liveState() {
+        return liveLog.state(stream.stripe(STRIPE));
     }
 
     private <T> Future<T> onWorker(Callable<T> blocking) {

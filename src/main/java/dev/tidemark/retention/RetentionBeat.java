@@ -41,11 +41,11 @@ final class RetentionBeat {
         if (oldestMs == Long.MAX_VALUE) {
             return false;
         }
-        long gone = memory.lastOrdinal()
-                - bounds.of(stream.settings(), clock.wallMs()).keepEvents();
+        TrimBounds.Bounds wanted = bounds.of(stream.settings(), clock.wallMs());
+        long gone = memory.lastOrdinal() - wanted.keepEvents();
         return clock.wallMs() - oldestMs >= foldLagMsMax
                 || gone > status.archivedOrdinal()
-                || memory.sealedBytesAfter(watermark) >= SEALED_BYTES;
+                || memory.sealedBytesAfter(watermark) >= Math.min(SEALED_BYTES, wanted.keepBytes());
     }
 
     private boolean trimIsDue(LiveStream stream, TimelineSnapshot memory, FoldStatus status) {
@@ -56,6 +56,12 @@ final class RetentionBeat {
         boolean tooOld = !firstLive.equals(Position.ZERO)
                 && firstLive.isBefore(wanted.keepFrom())
                 && firstLive.compareTo(status.watermark()) <= 0;
-        return tooMany || tooOld;
+        return tooMany || tooOld || isTooLarge(memory, status, wanted.keepBytes());
+    }
+
+    private static boolean isTooLarge(TimelineSnapshot memory, FoldStatus status, long keepBytes) {
+        return keepBytes < Long.MAX_VALUE
+                && status.foldedLiveBytes() > 0
+                && status.foldedLiveBytes() > keepBytes - memory.payloadBytesAfter(status.watermark());
     }
 }

@@ -29,6 +29,9 @@ import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,6 +40,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +49,9 @@ import org.slf4j.LoggerFactory;
 final class Assembly {
     private static final Logger LOG = LoggerFactory.getLogger(Assembly.class);
     private static final long LOCK_RETRY_MS = 500;
+    /** A stop waits so long for a start under way. */
+    private static final long START_DECIDED_MS = 20_000;
+
     private static final long DISK_LOOK_MS = 5_000;
     private static final int READ_WORKERS = 8;
 
@@ -66,6 +73,7 @@ final class Assembly {
     private @Nullable StreamDirectory streams;
     private @Nullable StreamReads reads;
     private volatile boolean stopping;
+    private @Nullable Future<Void> start;
     private @Nullable Future<Void> stop;
 
     Assembly(Vertx vertx, Configuration configuration, Clock clock) {
@@ -86,14 +94,49 @@ final class Assembly {
     // ---- start ----
 
     /** Starts everything; completes when the server is ready. */
-    Future<Void> start() {
-        return lockData()
+    synchronized Future<Void> start() {
+        Future<Void> starting = lockData()
+                .compose(locked -> portIsFree().map(locked))
                 .compose(locked -> LiveLogParts.open(vertx, configuration, locked, clock)
                         .compose(parts -> {
                             live = parts;
-                            return vertx.executeBlocking(() -> prepare(locked, parts));
+                            return unlessStopping(() -> vertx.executeBlocking(() -> prepare(locked, parts)));
                         }))
-                .compose(this::deploy);
+                .compose(found -> unlessStopping(() -> deploy(found)));
+        start = starting;
+        return starting;
+    }
+
+    /** Before anything is started that would have to be stopped again. */
+    private Future<Void> portIsFree() {
+        Configuration.Http http = configuration.http();
+        return vertx.executeBlocking(() -> {
+            try (ServerSocket socket = new ServerSocket()) {
+                socket.setReuseAddress(true);
+                socket.bind(new InetSocketAddress(http.host(), http.port()));
+                return null;
+            } catch (IOException e) {
+                throw new IllegalStateException(
+                        http.host() + ":" + http.port() + " can't be listened on (" + e.getMessage()
+                                + "); choose another port with --port",
+                        e);
+            }
+        });
+    }
+
+    private <T> Future<T> unlessStopping(Supplier<Future<T>> step) {
+        return stopping
+                ? Future.failedFuture(new IllegalStateException("the server was stopped during its start"))
+                : step.get();
+    }
+
+    /** A start under way comes to its end first, so that there is nothing that it makes afterwards, such as a child Redis. */
+    private Future<Void> startDecided() {
+        Future<Void> underWay = start;
+        return underWay == null
+                ? Future.succeededFuture()
+                : Future.any(underWay.transform(decided -> Future.succeededFuture()), vertx.timer(START_DECIDED_MS))
+                        .mapEmpty();
     }
 
     private Future<DataDirectory> lockData() {
@@ -307,7 +350,8 @@ final class Assembly {
         Future<Void> underWay = stop;
         if (underWay == null) {
             stopping = true;
-            underWay = stopEdges()
+            underWay = startDecided()
+                    .compose(decided -> stopEdges())
                     .compose(stopped -> drain())
                     .compose(drained -> foldWhatIsLeft())
                     .transform(folded -> undeploy().transform(ended -> closeFiles(folded.succeeded())))

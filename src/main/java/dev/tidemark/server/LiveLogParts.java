@@ -3,6 +3,7 @@ package dev.tidemark.server;
 import dev.tidemark.archive.DataDirectory;
 import dev.tidemark.event.Clock;
 import dev.tidemark.livelog.ChildRedis;
+import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogKeys;
 import dev.tidemark.livelog.PrefixOwner;
 import dev.tidemark.livelog.RedisAddress;
@@ -24,6 +25,11 @@ import org.slf4j.LoggerFactory;
  */
 record LiveLogParts(RedisLiveLog liveLog, @Nullable ChildRedis child, RedisFacts facts) {
     private static final Logger LOG = LoggerFactory.getLogger(LiveLogParts.class);
+    private static final int ATTEMPTS = 3;
+    /** Ours is known to answer. */
+    private static final int ATTEMPTS_CHILD = 10;
+
+    private static final long RETRY_MS = 100;
 
     static Future<LiveLogParts> open(Vertx vertx, Configuration configuration, DataDirectory data, Clock clock) {
         Configuration.Redis redis = configuration.redis();
@@ -60,9 +66,23 @@ record LiveLogParts(RedisLiveLog liveLog, @Nullable ChildRedis child, RedisFacts
                 .withTimeouts(2_000, Math.toIntExact(redis.commandTimeoutMs()), 5_000);
         PrefixOwner owner = new PrefixOwner(data.id(), data.path().toString());
         RedisLiveLog liveLog = new RedisLiveLog(vertx, settings, owner, clock);
-        return liveLog.open(configuration.start().takePrefix()).map(facts -> {
-            facts.warnings().forEach(warning -> LOG.warn("{}", warning));
-            return new LiveLogParts(liveLog, child, facts);
+        int attempts = child == null ? ATTEMPTS : ATTEMPTS_CHILD;
+        return open(vertx, liveLog, configuration.start().takePrefix(), attempts)
+                .map(facts -> {
+                    facts.warnings().forEach(warning -> LOG.warn("{}", warning));
+                    return new LiveLogParts(liveLog, child, facts);
+                });
+    }
+
+    /** A process's first connection loads so many classes that on a busy machine it may not be made in time. */
+    private static Future<RedisFacts> open(Vertx vertx, RedisLiveLog liveLog, boolean takePrefix, int attempts) {
+        return liveLog.open(takePrefix).recover(failure -> {
+            boolean again = attempts > 1
+                    && failure instanceof LiveLogException unanswered
+                    && unanswered.kind() == LiveLogException.Kind.NOT_SENT;
+            return again
+                    ? vertx.timer(RETRY_MS).compose(later -> open(vertx, liveLog, takePrefix, attempts - 1))
+                    : Future.failedFuture(failure);
         });
     }
 

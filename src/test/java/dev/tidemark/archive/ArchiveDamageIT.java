@@ -11,6 +11,7 @@ import static dev.tidemark.archive.Sample.at;
 import static dev.tidemark.archive.Sample.event;
 import static dev.tidemark.archive.Sample.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tidemark.event.Event;
@@ -174,6 +175,75 @@ class ArchiveDamageIT {
         assertEquals(List.of(new Gap(events.get(99).id(), events.get(199).id(), Gap.Reason.DAMAGED)), all.gaps());
         fold(archive, run(3 * DAY_MS + 500, 401, 3));
         assertEquals(303, readAll(archive).events().count());
+    }
+
+    @Test
+    @Tag("R37")
+    void whenAllFilesAreRemovedWhileRunningFoldingGoesOn() throws IOException {
+        files.days(root, 3, 100);
+        StreamArchive archive = files.open(root);
+        fold(archive, run(2 * DAY_MS + 500, 301, 10));
+        for (int day = 0; day < 3; day++) {
+            Files.delete(ArchiveFiles.file(root, day));
+        }
+        archive.append(Sample.slices(run(2 * DAY_MS + 510, 311, 10)));
+        assertThrows(ArchiveException.class, archive::force);
+        assertEquals(at(2 * DAY_MS + 509, 0), archive.watermark());
+        fold(archive, run(2 * DAY_MS + 510, 311, 10));
+        ArchivePage all = readAll(archive);
+        assertEquals(ids(run(2 * DAY_MS + 510, 311, 10)), ids(all));
+        assertEquals(at(2 * DAY_MS + 510, 0), archive.earliest());
+        assertEquals(10, archive.events());
+        StreamArchive next = files.open(root);
+        assertEquals(320, next.end().lastOrdinal(0));
+        assertEquals(10, next.events());
+    }
+
+    @Test
+    @Tag("R37")
+    void whenTheNewestFileIsRemovedWhileRunningTheHoleIsAnnounced() throws IOException {
+        List<Event> events = files.days(root, 3, 100);
+        StreamArchive archive = files.open(root);
+        assertEquals(300, readAll(archive).events().count());
+        archive.close();
+        Files.delete(ArchiveFiles.file(root, 2));
+        Gap gap = new Gap(events.get(199).id(), events.get(299).id(), Gap.Reason.DAMAGED);
+        ArchivePage before = readAll(archive);
+        assertEquals(ids(events.subList(0, 200)), ids(before));
+        assertEquals(List.of(gap), before.gaps());
+        List<Event> more = run(2 * DAY_MS + 510, 301, 10);
+        assertThrows(ArchiveException.class, () -> fold(archive, more));
+        fold(archive, more);
+        ArchivePage all = readAll(archive);
+        assertEquals(210, all.events().count());
+        assertEquals(List.of(gap), all.gaps());
+        assertEquals(210, archive.events());
+        assertEquals(List.of(gap), readAll(files.open(root)).gaps());
+    }
+
+    @Test
+    void damageLongBeforeTheEndOfTheNewestFileIsAGapAlsoAfterAnUncleanStop() throws IOException {
+        StreamArchive archive = files.open(root);
+        int slices = 9;
+        for (int i = 0; i < slices; i++) {
+            fold(archive, run(i * 10_000L, i * 10_000L + 1, 10_000));
+        }
+        Path file = ArchiveFiles.file(root, 0);
+        Path image = root.resolveSibling(root.getFileName() + "-image");
+        for (String lost : List.of("{\"n\":500}", "{\"n\":55000}", "{\"n\":69000}")) {
+            ArchiveFiles.copy(root, image);
+            int at = ArchiveFiles.find(file, lost);
+            ArchiveFiles.flip(ArchiveFiles.file(image, 0), at + 1);
+            StreamArchive next = files.open(image);
+            assertEquals(at(slices * 10_000L - 1, 0), next.end().watermark());
+            assertEquals(slices * 10_000L, next.end().lastOrdinal(0));
+            assertEquals(slices * 10_000L, next.events());
+            ArchivePage all = readAll(next);
+            assertEquals(slices * 10_000 - 1, all.events().count());
+            assertEquals(1, all.gaps().size());
+            next.close();
+            Disk.deleteTree(image);
+        }
     }
 
     @Test

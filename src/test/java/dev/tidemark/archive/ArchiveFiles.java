@@ -112,7 +112,7 @@ final class ArchiveFiles implements AutoCloseable {
     /** Where text stands in the file for the first time. */
     static int find(Path file, String text) {
         byte[] wanted = text.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-        byte[] bytes = read(file, 0, 1 << 20);
+        byte[] bytes = read(file, 0, 12 << 20);
         for (int i = 0; i + wanted.length <= bytes.length; i++) {
             if (java.util.Arrays.equals(bytes, i, i + wanted.length, wanted, 0, wanted.length)) {
                 return i;

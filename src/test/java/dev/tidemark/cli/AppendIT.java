@@ -151,9 +151,7 @@ class AppendIT {
                         413,
                         "\"title\":\"Too large\",\"detail\":\"the event on line 1 has 12 bytes\",\"limit\":\"limits.body_bytes\",\"max\":10"));
         assertEquals(1, run.input("\n\n\"123456789\"\n").at(server, "append", "s"));
-        assertEquals(
-                "tidemark: 413 too large: the event on line 3 has 12 bytes. Stored: nothing; nothing after that\n",
-                run.err());
+        assertEquals("tidemark: 413 too large: the event on line 3 has 12 bytes. Nothing was stored\n", run.err());
         assertEquals(1, server.requests().size());
     }
 
@@ -212,8 +210,8 @@ class AppendIT {
                 : Answer.problem(503, "\"title\":\"Unavailable\",\"retryable\":true,\"stored\":\"unknown\""));
         assertEquals(1, run.at(server, "append", "s", file(text(numbered(2_500)))));
         assertEquals(
-                "tidemark: 503 unavailable. Stored: 1000 events, up to line 1000, last id E1000; "
-                        + "unknown: lines 1001 to 2000, all or none; nothing after that\n",
+                "tidemark: 503 unavailable. Stored: 1000 events, up to line 1000, last id E1000. "
+                        + "Unknown: lines 1001 to 2000, all or none; nothing after that\n",
                 run.err());
         assertEquals(2, server.requests().size());
     }
@@ -229,8 +227,8 @@ class AppendIT {
         assertTrue(run.err().contains("the connection to " + server.url() + " was lost"), run.err());
         assertTrue(
                 run.err()
-                        .endsWith("Stored: 1000 events, up to line 1000, last id E1000; "
-                                + "unknown: lines 1001 to 2000, all or none; nothing after that\n"),
+                        .endsWith("Stored: 1000 events, up to line 1000, last id E1000. "
+                                + "Unknown: lines 1001 to 2000, all or none; nothing after that\n"),
                 run.err());
         assertEquals(1, run.err().lines().count());
         assertEquals(2_000, stored.size());
@@ -241,7 +239,7 @@ class AppendIT {
         server.answer(request -> new Answer(502, "text/html", "<h1>Bad gateway</h1>", java.util.Map.of(), false));
         assertEquals(1, run.input("1\n").at(server, "append", "s"));
         assertEquals(
-                "tidemark: the server answered with HTTP status 502. Stored: nothing; unknown: line 1, all or none; nothing after that\n",
+                "tidemark: the server answered with HTTP status 502. Unknown: line 1, all or none; nothing after that\n",
                 run.err());
     }
 

@@ -98,6 +98,19 @@ class CommandProcessIT {
     }
 
     @Test
+    void whatIsPipedInIsTakenAsLinesAndAsOneEvent() throws Exception {
+        server.answer(request -> Answer.json(201, "{\"count\":1,\"first\":\"E\",\"last\":\"E\"}"));
+        assertEquals(0, exitCode(shell("printf '1\\n2\\n' | $T append s", "C.UTF-8")), this::errUnchecked);
+        assertEquals(
+                0,
+                exitCode(shell("printf 'a\\nb' | $T append s --whole --type text/plain", "C.UTF-8")),
+                this::errUnchecked);
+        assertEquals(
+                List.of("1\n2\n", "a\nb"),
+                server.requests().stream().map(FakeServer.Request::body).toList());
+    }
+
+    @Test
     void aPipeThatIsClosedEndsAReadQuietly() throws Exception {
         String[] lines = new String[50_000];
         java.util.Arrays.fill(

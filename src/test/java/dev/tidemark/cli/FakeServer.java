@@ -134,8 +134,8 @@ final class FakeServer implements AutoCloseable {
         done(server.close());
     }
 
-    /** Ends all connections without a word. */
-    void breakConnections() {
+    /** Ends all connections; sockets get code 1000. */
+    void endConnections() {
         connections.forEach(connection -> connection.close().onComplete(closed -> {}));
         connections.clear();
     }

@@ -125,7 +125,7 @@ class FollowIT {
     }
 
     @Test
-    void survivesAConnectionThatBreaks() {
+    void goesOnWheneverTheConnectionEnds() {
         AtomicInteger connections = new AtomicInteger();
         server.onSocket(socket -> {
             int nth = connections.incrementAndGet();
@@ -135,9 +135,33 @@ class FollowIT {
         follow();
         for (String printed : List.of("1\n", "1\n2\n", "1\n2\n3\n")) {
             awaitOut(printed);
-            server.breakConnections();
+            server.endConnections();
         }
         awaitOut("1\n2\n3\n4\n");
+    }
+
+    @Test
+    void everyLossIsNotedOnceWithItsOwnReason() {
+        AtomicInteger connections = new AtomicInteger();
+        server.onSocket(socket -> {
+            int nth = connections.incrementAndGet();
+            hello(socket, "c" + nth);
+            event(socket, nth);
+            if (nth == 1) {
+                send(socket, "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"stopping\"}");
+                var unused = socket.close((short) 4000, "");
+            }
+        });
+        follow();
+        awaitOut("1\n2\n");
+        server.endConnections();
+        awaitOut("1\n2\n3\n");
+        List<String> notes = run.err().lines().toList();
+        assertEquals(
+                "tidemark: the server closed the subscription with code 4000: 503 unavailable: stopping; trying again",
+                notes.get(0));
+        assertEquals("tidemark: the server closed the subscription with code 1000; trying again", notes.get(1));
+        assertEquals(2, notes.size(), notes::toString);
     }
 
     @Test

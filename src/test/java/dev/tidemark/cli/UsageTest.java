@@ -33,6 +33,8 @@ class UsageTest {
         append s /                             | / is a directory
         streams create s --set x               | --set: 'x' isn't KEY=VALUE
         streams create s --set a=1 --set a=2   | --set: a is there twice
+        streams --url : delete s               | --url: ':' isn't a URL
+        streams delete s --url :               | --url: ':' isn't a URL
         streams destroy s                      | Unmatched argument
         serve --bogus                          | Unknown option: '--bogus'
         --bogus                                | Unknown option: '--bogus'

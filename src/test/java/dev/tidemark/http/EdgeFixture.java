@@ -35,6 +35,7 @@ final class EdgeFixture implements AutoCloseable {
     final HttpClient client = HttpClient.newHttpClient();
     final Vertx vertx;
     final int port;
+    final HttpEdge edge;
     private final String deployment;
 
     final FoldRequests folds = name -> reads.streams.containsKey(name.value())
@@ -60,7 +61,7 @@ final class EdgeFixture implements AutoCloseable {
                 .blockedThreadChecker()
                 .setThreadBlockedHandler(event ->
                         blocked.add(event.thread().getName() + " for " + event.duration() / 1_000_000 + " ms"));
-        HttpEdge edge = new HttpEdge(ingest, reads, folds, () -> checks, options, Clock.system());
+        edge = new HttpEdge(ingest, reads, folds, () -> checks, options, Clock.system());
         deployment = await(vertx.deployVerticle(edge));
         port = edge.port();
     }
@@ -111,11 +112,16 @@ final class EdgeFixture implements AutoCloseable {
 
     /** A raw request without body. */
     RawClient.Answer ask(String method, String target, String... headers) throws IOException {
-        StringBuilder request = new StringBuilder(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n");
+        return raw(head(method + " " + target, headers));
+    }
+
+    /** The head of a request without body. */
+    static String head(String methodAndTarget, String... headers) {
+        StringBuilder request = new StringBuilder(methodAndTarget + " HTTP/1.1\r\nHost: localhost\r\n");
         for (String header : headers) {
             request.append(header).append("\r\n");
         }
-        return raw(request.append("\r\n").toString());
+        return request.append("\r\n").toString();
     }
 
     RawClient.Answer get(String target, String... headers) throws IOException {

@@ -41,11 +41,11 @@ final class RedisAddressTest {
         assertEquals("/etc/ca.pem", address.ca());
         assertEquals("rediss://h:6380/1", address.connectionString());
         assertTrue(RedisSettings.of(RedisAddress.parse("rediss://h"))
-                .clientOptions()
+                .clientOptions(1_000)
                 .getNetClientOptions()
                 .isSsl());
         assertFalse(RedisSettings.of(RedisAddress.parse("redis://h"))
-                .clientOptions()
+                .clientOptions(1_000)
                 .getNetClientOptions()
                 .isSsl());
     }

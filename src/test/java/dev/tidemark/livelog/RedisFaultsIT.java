@@ -159,6 +159,38 @@ final class RedisFaultsIT {
     }
 
     @Test
+    void aRedisThatReadsNothingDoesNotHoldUpTheEnd() {
+        RealLiveLog ending = new RealLiveLog(RedisSettings.of(RedisAddress.parse("redis://127.0.0.1:" + proxy.port()))
+                .withTimeouts(2_000, COMMAND_TIMEOUT_MS, 400)
+                .withInFlight(100, 20 << 20));
+        StripeAppender appender = ending.appender();
+        await(ending.onLoop(() -> appender.create(stripe)));
+        proxy.deaf(true);
+        String big = "x".repeat(18 << 20);
+        assertEquals(Kind.UNKNOWN, kindOf(ending.onLoop(() -> appender.append(stripe, List.of(event(1, big))))));
+        long started = System.nanoTime();
+        ending.close();
+        long ms = (System.nanoTime() - started) / 1_000_000;
+        assertTrue(ms < 15_000, ms + " ms");
+    }
+
+    @Test
+    @Tag("R41")
+    void anIdleConnectionStays() throws InterruptedException {
+        AtomicInteger lost = new AtomicInteger();
+        try (RealLiveLog idle =
+                new RealLiveLog(RedisSettings.of(RedisAddress.parse("redis://127.0.0.1:" + proxy.port()))
+                        .withTimeouts(2_000, 100, 100)
+                        .withInFlight(100, 1))) {
+            StripeAppender appender = idle.appender(lost::incrementAndGet);
+            await(idle.onLoop(() -> appender.create(stripe)));
+            Thread.sleep(5_000);
+            assertEquals(0, lost.get());
+            await(idle.onLoop(() -> appender.append(stripe, events(1, 3))));
+        }
+    }
+
+    @Test
     void aSlowRedisThatGoesOnAnsweringIsNotGivenUp() throws InterruptedException {
         StripeAppender appender = ready();
         List<Future<Void>> open = new ArrayList<>();

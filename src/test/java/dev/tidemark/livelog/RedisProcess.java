@@ -54,6 +54,7 @@ public final class RedisProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("out").toFile())
                 .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         RedisProcess redis = new RedisProcess(directory, process, port);
         redis.awaitReady();
         return redis;

@@ -52,11 +52,24 @@ class SeamReadTest {
         assertEquals(world.position(60), seam.frontier());
         assertEquals(20, seam.liveEvents());
         assertEquals(40, seam.archivedEvents());
-        assertEquals(1_234, seam.liveBytes());
+        long since = world.source().snapshot().payloadBytesAfter(world.position(40));
+        assertEquals(1_234 + since, seam.liveBytes(), "as Redis estimated it, and what came since");
         assertEquals(3_000, seam.foldLagMs());
         assertEquals("ok", seam.lastFold().outcome());
         assertEquals(4, seam.overRetained());
         assertEquals(0, world.redisReads);
+    }
+
+    @Test
+    void afterARestartTheLiveLogIsAskedWhereItBegins() {
+        world.append(40).nextMs(10).seal().append(20).release(true);
+        world.elapse(3_010);
+        Seam seam = seam();
+        assertEquals(world.position(1), seam.earliest());
+        assertEquals(world.position(1), seam.firstLive());
+        assertEquals(60, seam.liveEvents());
+        assertEquals(3_010, seam.foldLagMs());
+        assertEquals(1, world.redisReads);
     }
 
     @Test

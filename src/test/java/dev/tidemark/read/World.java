@@ -679,7 +679,11 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
 
         @Override
         public Future<LiveLogState> state(StripeId stripe) {
-            throw new UnsupportedOperationException();
+            return command(() -> {
+                Position first = redis.isEmpty() ? Position.ZERO : redis.firstKey();
+                Position last = redis.isEmpty() ? Position.ZERO : redis.lastKey();
+                return new LiveLogState(true, redis.size(), first, last, last, 0);
+            });
         }
     }
 }

@@ -23,15 +23,26 @@ public final class ServerProcess implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("ready on (http://\\S+)");
     private static final long START_SECONDS = 120;
 
+    /** Exit code of a JVM that has stopped in order because of SIGTERM. */
+    static final int TERMINATED = 143;
+
+    /** What a healthy server never logs, whatever happens around it. */
+    private static final Pattern TROUBLE =
+            Pattern.compile(" ERROR |^\\s+at [\\w.$/]+\\(|^(Caused by: )?[\\w.$]+(Exception|Error)(:|$)"
+                    + "|Exception in thread|OutOfMemory|LEAK:|^# A fatal error");
+
+    private static final Pattern BLOCKED = Pattern.compile("has been blocked");
+
     private final Path data;
     private final Process process;
+    private final Thread reader;
     private final List<String> log = Collections.synchronizedList(new ArrayList<>());
     private final CompletableFuture<String> ready = new CompletableFuture<>();
 
     private ServerProcess(Path data, Process process) {
         this.data = data;
         this.process = process;
-        Thread reader = new Thread(this::readLog, "server-log");
+        reader = new Thread(this::readLog, "server-log");
         reader.setDaemon(true);
         reader.start();
     }
@@ -61,10 +72,15 @@ public final class ServerProcess implements AutoCloseable {
         command.add(jar());
         command.addAll(List.of("serve", "--port", "0", "--data", data.toString()));
         command.addAll(List.of(flags));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(environment);
+        return of(data, builder);
+    }
+
+    /** Starts a server by a command of one's own and doesn't wait. */
+    static ServerProcess of(Path data, ProcessBuilder builder) {
         try {
-            return new ServerProcess(data, builder.start());
+            return new ServerProcess(data, builder.redirectErrorStream(true).start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -93,7 +109,7 @@ public final class ServerProcess implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            log.add("log ended: " + e);
+            log.add("the log ended: " + e.getMessage());
         }
         ready.completeExceptionally(new IllegalStateException("the server ended before it was ready: " + log()));
     }
@@ -137,16 +153,62 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** Waits until all that an ended process printed is in the log. */
+    public void awaitLogEnd() {
+        try {
+            reader.join(10_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
+    public List<String> troubles() {
+        List<String> all = log();
+        int ready = 0;
+        while (ready < all.size() && !READY.matcher(all.get(ready)).find()) {
+            ready++;
+        }
+        List<String> troubles = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            // Until it is ready, it is the machine that blocks: it loads classes.
+            boolean blocked = i > ready && BLOCKED.matcher(all.get(i)).find();
+            if (blocked || TROUBLE.matcher(all.get(i)).find()) {
+                troubles.add(all.get(i));
+            }
+        }
+        return troubles;
+    }
+
+    /** @throws AssertionError with the log, if there is any trouble in it */
+    public void assertCleanLog() {
+        if (!process.isAlive()) {
+            awaitLogEnd();
+        }
+        List<String> troubles = troubles();
+        if (!troubles.isEmpty()) {
+            List<String> all = log();
+            int first = Math.max(0, all.indexOf(troubles.get(0)) - 5);
+            throw new AssertionError("the server's log isn't clean:\n"
+                    + String.join("\n", all.subList(first, Math.min(all.size(), first + 30))));
+        }
+    }
+
     /** SIGKILL; returns when the process is gone. */
     public void kill() {
-        process.destroyForcibly();
+        boolean unused = process.toHandle().destroyForcibly();
         awaitEnd();
     }
 
-    /** SIGTERM; returns its exit code. */
+    /** SIGTERM; returns its exit code when it has ended and its whole log is there. */
     public int terminate() {
-        process.destroy();
+        // Process.destroy would close the output too, and with it the end of the log.
+        if (!process.toHandle().destroy()) {
+            throw new IllegalStateException("the server can't be asked to end");
+        }
         awaitEnd();
+        awaitLogEnd();
         return process.exitValue();
     }
 
@@ -192,11 +254,28 @@ public final class ServerProcess implements AutoCloseable {
         });
     }
 
+    /** Closes all of them in order, whatever the others throw, looks into the servers' logs, and throws the first failure. */
+    static void closeAll(List<AutoCloseable> resources) throws Exception {
+        Exception failure = null;
+        for (AutoCloseable resource : resources) {
+            try {
+                resource.close();
+                if (resource instanceof ServerProcess server) {
+                    server.assertCleanLog();
+                }
+            } catch (Exception | AssertionError e) {
+                failure = failure == null ? new Exception("while closing", e) : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
     /** Ends server and child, whatever state they are in. */
     @Override
     public void close() {
-        process.destroyForcibly();
-        awaitEnd();
+        kill();
         killRedis(data);
     }
 }

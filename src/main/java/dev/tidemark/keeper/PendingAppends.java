@@ -1,0 +1,150 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.Clock;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.Problem.Stored;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The appends of one stripe that have no answer yet: those that wait for the stripe, and those on their way to Redis, both in order and
+ * bounded. Owned by the stripe's keeper.
+ */
+final class PendingAppends {
+    /** How much longer an append waits for a Redis that is busy than for one that is silent. */
+    private static final int BUSY_FACTOR = 10;
+
+    private final KeeperLimits limits;
+    private final Clock clock;
+    private final Deque<PendingAppend> waiting = new ArrayDeque<>();
+    private final Deque<PendingAppend> inFlight = new ArrayDeque<>();
+    private long waitingBytes;
+    private long inFlightBytes;
+    private int inFlightEvents;
+
+    PendingAppends(KeeperLimits limits, Clock clock) {
+        this.limits = limits;
+        this.clock = clock;
+    }
+
+    boolean isEmpty() {
+        return waiting.isEmpty() && inFlight.isEmpty();
+    }
+
+    // ---- waiting ----
+
+    boolean mayWait(PendingAppend append) {
+        return waiting.size() < limits.waitingMax() && waitingBytes + append.bytes <= limits.inFlightBytesMax();
+    }
+
+    void waitLast(PendingAppend append) {
+        waiting.addLast(append);
+        waitingBytes += append.bytes;
+    }
+
+    void waitFirst(PendingAppend append) {
+        waiting.addFirst(append);
+        waitingBytes += append.bytes;
+    }
+
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    @Nullable
+    PendingAppend firstWaiting() {
+        return waiting.peek();
+    }
+
+    PendingAppend takeWaiting() {
+        PendingAppend append = waiting.remove();
+        waitingBytes -= append.bytes;
+        return append;
+    }
+
+    void failWaiting(RuntimeException problem) {
+        while (hasWaiting()) {
+            takeWaiting().fail(problem);
+        }
+    }
+
+    // ---- in flight ----
+
+    boolean mayFly(PendingAppend append) {
+        return inFlight.isEmpty()
+                || (inFlightEvents + append.events.size() <= limits.inFlightEventsMax()
+                        && inFlightBytes + append.bytes <= limits.inFlightBytesMax());
+    }
+
+    void fly(PendingAppend append) {
+        inFlight.add(append);
+        inFlightEvents += append.events.size();
+        inFlightBytes += append.bytes;
+    }
+
+    /** Its outcome is known; false if it wasn't in flight any more. */
+    boolean land(PendingAppend append) {
+        if (!inFlight.remove(append)) {
+            return false;
+        }
+        inFlightEvents -= append.events.size();
+        inFlightBytes -= append.bytes;
+        return true;
+    }
+
+    boolean noneInFlight() {
+        return inFlight.isEmpty();
+    }
+
+    /** The connection is gone: no answers will come any more. */
+    void outcomesAreOpen() {
+        inFlight.forEach(append -> append.outcomeOpen = true);
+    }
+
+    /** Whether no answer is outstanding on a connection that still stands. */
+    boolean answersAreIn() {
+        return inFlight.stream().allMatch(append -> append.outcomeOpen);
+    }
+
+    /** Empties what was in flight, in order. */
+    List<PendingAppend> landAll() {
+        List<PendingAppend> all = List.copyOf(inFlight);
+        inFlight.clear();
+        inFlightEvents = 0;
+        inFlightBytes = 0;
+        return all;
+    }
+
+    // ---- time ----
+
+    /**
+     * Answers those that have been here for too long; what is in flight stays, and its outcome is still found out. As long as Redis
+     * answers anything on the connection, those behind are on their way: they get much longer.
+     *
+     * @param waitMs how long an append waits for the stripe
+     * @param answeredNs when Redis answered last on this connection
+     */
+    void expire(long waitMs, long answeredNs) {
+        while (!waiting.isEmpty() && ageMs(waiting.element()) > waitMs) {
+            takeWaiting().fail(Problem.unavailable(Stored.NO, "the live log didn't become ready in time"));
+        }
+        boolean silent = sinceMs(answeredNs) > limits.resumeMs();
+        long limitMs = silent ? limits.resumeMs() : BUSY_FACTOR * limits.resumeMs();
+        for (PendingAppend append : inFlight) {
+            if (ageMs(append) <= limitMs) {
+                return;
+            }
+            append.fail(Problem.unavailable(Stored.UNKNOWN, "the live log didn't answer in time"));
+        }
+    }
+
+    private long ageMs(PendingAppend append) {
+        return sinceMs(append.sinceNs);
+    }
+
+    private long sinceMs(long ns) {
+        return (clock.monotonicNs() - ns) / 1_000_000;
+    }
+}

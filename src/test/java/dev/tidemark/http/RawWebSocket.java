@@ -1,0 +1,129 @@
+package dev.tidemark.http;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** A WebSocket client that sends exactly the frames it is told and answers nothing by itself. */
+final class RawWebSocket implements AutoCloseable {
+    static final int CONTINUATION = 0;
+    static final int TEXT = 1;
+    static final int BINARY = 2;
+    static final int CLOSE = 8;
+    static final int PING = 9;
+    static final int PONG = 10;
+
+    final RawClient raw;
+    private final DataInputStream in;
+
+    RawWebSocket(int port, String target, String... headers) throws IOException {
+        raw = new RawClient(port);
+        StringBuilder request = new StringBuilder("GET " + target + " HTTP/1.1\r\nHost: localhost:" + port + "\r\n");
+        request.append("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
+        request.append("Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n");
+        for (String header : headers) {
+            request.append(header).append("\r\n");
+        }
+        raw.send(request.append("\r\n").toString());
+        in = new DataInputStream(raw.in);
+    }
+
+    /** The answer to the handshake. */
+    RawWebSocket open() throws IOException {
+        RawClient.Answer answer = raw.answer(true);
+        if (answer.status() != 101) {
+            throw new IOException("no upgrade: " + answer.status() + " " + answer.text());
+        }
+        return this;
+    }
+
+    RawWebSocket send(String text) throws IOException {
+        return frame(true, TEXT, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    RawWebSocket frame(boolean last, int opcode, byte[] payload) throws IOException {
+        ByteArrayOutputStream frame = new ByteArrayOutputStream();
+        frame.write((last ? 0x80 : 0) | opcode);
+        if (payload.length < 126) {
+            frame.write(0x80 | payload.length);
+        } else if (payload.length < 65_536) {
+            frame.write(0x80 | 126);
+            frame.write(payload.length >> 8);
+            frame.write(payload.length);
+        } else {
+            frame.write(0x80 | 127);
+            for (int shift = 56; shift >= 0; shift -= 8) {
+                frame.write((int) ((long) payload.length >> shift));
+            }
+        }
+        byte[] mask = {1, 2, 3, 4};
+        frame.write(mask);
+        for (int i = 0; i < payload.length; i++) {
+            frame.write(payload[i] ^ mask[i % 4]);
+        }
+        raw.send(frame.toByteArray());
+        return this;
+    }
+
+    /** One frame from the server. */
+    record Frame(int opcode, boolean last, Buffer payload) {
+        String text() {
+            return payload.toString();
+        }
+
+        JsonObject json() {
+            return new JsonObject(payload);
+        }
+
+        int closeCode() {
+            return payload.getUnsignedShort(0);
+        }
+    }
+
+    Frame next() throws IOException {
+        int head = in.readUnsignedByte();
+        int second = in.readUnsignedByte();
+        long length = second & 0x7f;
+        if ((second & 0x80) != 0 || (head & 0x70) != 0) {
+            throw new IOException("a server's frame is neither masked nor extended");
+        }
+        if (length == 126) {
+            length = in.readUnsignedShort();
+        } else if (length == 127) {
+            length = in.readLong();
+        }
+        byte[] payload = in.readNBytes((int) length);
+        return new Frame(head & 0xf, (head & 0x80) != 0, Buffer.buffer(payload));
+    }
+
+    /** The next text frame, as JSON; pings and pongs are passed over. */
+    JsonObject message() throws IOException {
+        while (true) {
+            Frame frame = next();
+            if (frame.opcode() == TEXT) {
+                return frame.json();
+            }
+            if (frame.opcode() == CLOSE) {
+                throw new IOException("closed with " + frame.closeCode());
+            }
+        }
+    }
+
+    /** The code of the close frame, whatever comes before it. */
+    int closeCode() throws IOException {
+        while (true) {
+            Frame frame = next();
+            if (frame.opcode() == CLOSE) {
+                return frame.closeCode();
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        raw.close();
+    }
+}
