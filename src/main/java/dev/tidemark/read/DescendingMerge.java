@@ -322,12 +322,13 @@ final class DescendingMerge implements MergeRead {
             return toEarliest ? reached(page) : announceRemoved(page, below);
         }
         Neighbour last = newer;
-        if (last == null || !snapshot.isOpen()) {
+        if (last == null) {
             return reached(page);
         }
-        return below.isBefore(source.watermark())
-                ? announceArchived(page, last)
-                : announceBelow(page, snapshot, below, last);
+        if (below.isBefore(source.watermark())) {
+            return announceArchived(page, last);
+        }
+        return snapshot.isOpen() ? announceBelow(page, snapshot, below, last) : open(page);
     }
 
     private Future<MergePage> reached(PageBuilder page) {

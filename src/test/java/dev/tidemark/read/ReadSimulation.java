@@ -366,7 +366,8 @@ final class ReadSimulation {
             // cursor there
             // whether it stands at the last event that was removed, nor of voided ordinals before the first one.
             boolean reason = gap.reason() == Gap.Reason.SKIPPED
-                    || (gap.reason() == Gap.Reason.EXPIRED && (nothingIn(gap.to(), high) || nothingIn(gap.from(), gap.to()) || isGone(gap.from())))
+                    || (gap.reason() == Gap.Reason.EXPIRED
+                            && (nothingIn(gap.to(), high) || nothingIn(gap.from(), gap.to()) || isGone(gap.from())))
                     || faults == 2
                     || world.all.stream()
                             .anyMatch(event -> world.isGone(event)
