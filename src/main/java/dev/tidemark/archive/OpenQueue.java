@@ -21,6 +21,9 @@ final class OpenQueue {
     /** A queue that is left open may wait that long for something another process holds; nobody else should be there. */
     private static final long TIMEOUT_MS = 500;
 
+    /** For the library's table and some more. */
+    private static final long FREE_BYTES_MIN = 1 << 20;
+
     private static final int IDLE_READERS_MAX = 4;
     private static final Logger LOG = LoggerFactory.getLogger(OpenQueue.class);
 
@@ -35,6 +38,7 @@ final class OpenQueue {
     private final QueueClock clock;
     private final SingleChronicleQueue queue;
     private final int excerptBytesMax;
+    private final boolean full;
     private final AtomicInteger users = new AtomicInteger(1);
     private final ConcurrentLinkedDeque<ExcerptReader> idle = new ConcurrentLinkedDeque<>();
     private final ReadHints hints = new ReadHints();
@@ -44,20 +48,26 @@ final class OpenQueue {
     private @Nullable ExcerptAppender appender;
     private @Nullable SpaceAhead space;
 
-    private OpenQueue(ArchiveFolder folder, QueueClock clock, SingleChronicleQueue queue, int excerptBytesMax) {
+    private OpenQueue(
+            ArchiveFolder folder, QueueClock clock, SingleChronicleQueue queue, int excerptBytesMax, boolean full) {
         this.folder = folder;
         this.clock = clock;
         this.queue = queue;
         this.excerptBytesMax = excerptBytesMax;
+        this.full = full;
     }
 
     /**
-     * Opens what is in the folder, which must have been tidied.
+     * Opens what is in the folder, which must have been tidied. On a full disk it is opened for reading only: already the library's
+     * table is written through a mapping, which ends a process that finds no space.
      *
      * @param newest the highest cycle there is, or {@link RollFiles#NONE}
      */
     static OpenQueue open(ArchiveFolder folder, int newest, int blockBytes) {
-        folder.dropMetadata();
+        boolean full = folder.path().toFile().getUsableSpace() < FREE_BYTES_MIN;
+        if (!full) {
+            folder.dropMetadata();
+        }
         QueueClock clock = new QueueClock(folder.files().startMs(Math.max(newest, 0)));
         try {
             SingleChronicleQueue queue = SingleChronicleQueueBuilder.binary(folder.path())
@@ -65,8 +75,9 @@ final class OpenQueue {
                     .timeProvider(clock)
                     .blockSize(blockBytes)
                     .timeoutMS(TIMEOUT_MS)
+                    .readOnly(full)
                     .build();
-            return new OpenQueue(folder, clock, queue, blockBytes / 4);
+            return new OpenQueue(folder, clock, queue, blockBytes / 4, full);
         } catch (RuntimeException | Error e) {
             throw Disk.failed("the archive in " + folder + " can't be opened", e);
         }
@@ -111,9 +122,14 @@ final class OpenQueue {
         return codec;
     }
 
-    /** Whether the queue library could only open it for reading: it doesn't say so by itself. */
+    /** Whether it is only open for reading; the library, which does that when it can't write its table, doesn't say so by itself. */
     boolean isReadOnly() {
-        return queue.metaStore().readOnly();
+        return full || queue.metaStore().readOnly();
+    }
+
+    /** Whether that is for want of space. */
+    boolean isDiskFull() {
+        return full;
     }
 
     /** Writes one excerpt into the file of {@code cycle}, which may be a new one; returns where it ends in the file. */

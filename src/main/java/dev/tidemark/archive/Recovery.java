@@ -184,12 +184,16 @@ final class Recovery {
     Tail cut(Tail to) {
         try {
             Disk.deleteTree(folder.path().resolve(FileRewrite.DIRECTORY));
+            boolean removed = false;
             for (int cycle : folder.cycles()) {
                 if (cycle > to.cycle) {
                     Files.delete(folder.file(cycle));
+                    removed = true;
                 }
             }
-            disk.forceDirectory(folder.path());
+            if (removed) {
+                disk.forceDirectory(folder.path());
+            }
             if (to.cycle == RollFiles.NONE) {
                 return to;
             }

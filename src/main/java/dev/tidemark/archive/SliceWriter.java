@@ -158,10 +158,13 @@ final class SliceWriter {
         if (!Files.isDirectory(folder.path())) {
             Disk.createDirectories(folder.path());
         }
+        owner.reopenIfReadOnly();
         try (Lease lease = owner.lease()) {
             OpenQueue into = lease.queue();
             if (into.isReadOnly()) {
-                throw new IOException(folder + " can't be written");
+                throw new ArchiveException(
+                        into.isDiskFull() ? ArchiveException.Kind.DISK_FULL : ArchiveException.Kind.IO,
+                        folder + " can't be written");
             }
             if (rolls) {
                 roll(cycle);

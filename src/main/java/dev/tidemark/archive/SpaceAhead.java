@@ -9,7 +9,7 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * Writes zeros through a {@link FileChannel} where mapped writes will follow: on a full disk that is an {@link IOException}, while the
- * mapped write would be a signal that ends the process. It also forces the file. One thread at a time.
+ * mapped write would be a signal that ends the process. One thread at a time.
  */
 final class SpaceAhead implements AutoCloseable {
     /** Besides the slice: the end mark of a file, and what rounds up to a page. */
@@ -83,10 +83,6 @@ final class SpaceAhead implements AutoCloseable {
 
     private static long align(long at) {
         return (at + 3) & ~3L;
-    }
-
-    void force() throws IOException {
-        channel.force(true);
     }
 
     @Override

@@ -218,6 +218,16 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
+    /** What was opened for reading, while there was no space, may be writable now. */
+    void reopenIfReadOnly() {
+        synchronized (opening) {
+            OpenQueue current = queue;
+            if (current != null && current.isReadOnly()) {
+                retireQueue();
+            }
+        }
+    }
+
     private void retireQueue() {
         synchronized (opening) {
             OpenQueue current = queue;

@@ -102,8 +102,10 @@ class FoldCycle {
                     return reader.state(stripe(fold));
                 })
                 .map(seen -> {
-                    fold.liveLog = new FoldStatus.LiveLog(
-                            seen.length(), seen.bytes(), fold.stream.snapshot(0).lastOrdinal());
+                    // Counted by ordinals: Redis's own count already has entries that aren't acknowledged yet.
+                    long lastOrdinal = fold.stream.snapshot(0).lastOrdinal();
+                    long events = Math.max(0, lastOrdinal - fold.liveFloorOrdinal);
+                    fold.liveLog = new FoldStatus.LiveLog(events, seen.bytes(), lastOrdinal);
                     return null;
                 });
     }

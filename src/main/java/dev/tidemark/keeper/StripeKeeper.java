@@ -326,6 +326,11 @@ final class StripeKeeper {
         watermark = opened.watermark();
         mint.startAfter(opened.lastPossible());
         clock.reached(Math.max(mint.last().ms(), keeper.reservation().startMs()));
+        if (stream.createdHere()) {
+            // A stream of that name may have been deleted: its ids aren't given again, even while they are ahead of the
+            // clock.
+            clock.reached(keeper.reservation().usedMs() + 1);
+        }
         nextOrdinal = opened.lastOrdinal() + 1;
         Timeline fresh = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
         fresh.preload(opened.newest(), opened.floor(), stream.settings());

@@ -29,6 +29,9 @@ import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -93,6 +96,7 @@ final class Assembly {
     /** Starts everything; completes when the server is ready. */
     synchronized Future<Void> start() {
         Future<Void> starting = lockData()
+                .compose(locked -> portIsFree().map(locked))
                 .compose(locked -> LiveLogParts.open(vertx, configuration, locked, clock)
                         .compose(parts -> {
                             live = parts;
@@ -101,6 +105,23 @@ final class Assembly {
                 .compose(found -> unlessStopping(() -> deploy(found)));
         start = starting;
         return starting;
+    }
+
+    /** Before anything is started that would have to be stopped again. */
+    private Future<Void> portIsFree() {
+        Configuration.Http http = configuration.http();
+        return vertx.executeBlocking(() -> {
+            try (ServerSocket socket = new ServerSocket()) {
+                socket.setReuseAddress(true);
+                socket.bind(new InetSocketAddress(http.host(), http.port()));
+                return null;
+            } catch (IOException e) {
+                throw new IllegalStateException(
+                        http.host() + ":" + http.port() + " can't be listened on (" + e.getMessage()
+                                + "); choose another port with --port",
+                        e);
+            }
+        });
     }
 
     private <T> Future<T> unlessStopping(Supplier<Future<T>> step) {

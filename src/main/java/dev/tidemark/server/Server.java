@@ -80,8 +80,10 @@ public final class Server {
         if (stopped.getCount() == 0) {
             return;
         }
+        LOG.info("stopping: no more appends, folding what is open");
         try {
             wait(assembly.stop(), stopTimeoutMs);
+            LOG.info("stopped");
         } catch (ExecutionException | TimeoutException failure) {
             LOG.error("the server didn't stop in order", failure);
         } catch (InterruptedException interrupted) {

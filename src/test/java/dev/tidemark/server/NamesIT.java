@@ -79,7 +79,7 @@ class NamesIT {
             "%c3%28",
             "%ed%a0%80");
     /** Which Java's client refuses to send. */
-    private static final List<String> NOT_EVEN_A_PATH = List.of("%", "%2", "%zz", "a%", "a b", "a\\tb", "gr\u00fcn");
+    private static final List<String> NOT_EVEN_A_PATH = List.of("%", "%2", "%zz", "a%", "a b");
     /** Legal ones of which the command line is tried. */
     private static final Set<String> BY_COMMAND = Set.of("../../x", "\ud83c\udf0a");
 
@@ -199,7 +199,7 @@ class NamesIT {
         for (String name : NOT_EVEN_A_PATH) {
             for (String rest : List.of("", "/tail", "/events", "/seam")) {
                 String answer = SERVER.api().raw("GET /v1/streams/" + name + rest + " HTTP/1.1");
-                assertTrue(answer.startsWith("HTTP/1.1 400 "), name + ": " + answer);
+                assertTrue(answer.matches("(?s)HTTP/1\\.[01] 400 .*"), name + ": " + answer);
             }
         }
     }

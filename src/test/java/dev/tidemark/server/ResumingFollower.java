@@ -90,7 +90,7 @@ final class ResumingFollower implements AutoCloseable {
                         .connectTimeout(Duration.ofSeconds(10))
                         .buildAsync(uri, session)
                         .join();
-                connections++;
+                connections = connections() + 1;
                 session.ended.await();
             } catch (CompletionException e) {
                 pause();
