@@ -35,7 +35,7 @@ final class AppendRoute {
         String eventTime = exchange.onlyHeader("Event-Time");
         List<String> encodings = exchange.request().headers().getAll("Content-Encoding");
         String contentEncoding = encodings.isEmpty() ? null : String.join(", ", encodings);
-        exchange.withBody("limits.body_bytes", limits.bodyBytesMax(), body -> {
+        exchange.body().collect("limits.body_bytes", limits.bodyBytesMax(), body -> {
             AppendRequest request =
                     new AppendRequest(name.value(), contentType, contentEncoding, eventTime, body, archived);
             append(exchange, request, ids);
@@ -53,7 +53,7 @@ final class AppendRoute {
 
     private void append(Exchange exchange, AppendRequest request, boolean ids) {
         var stored = ingest.append(request);
-        exchange.onResult(stored, result -> exchange.releaseBody());
+        exchange.onResult(stored, result -> exchange.body().release());
         exchange.on(stored, result -> exchange.answer(status(result), Exchange.JSON, body(result, ids)));
     }
 

@@ -28,11 +28,6 @@ final class Exchange {
     private static final CharSequence NOSNIFF = HttpHeaders.createOptimized("nosniff");
     private static final CharSequence EXPOSED =
             HttpHeaders.createOptimized("Retry-After, Producer-Expected-Seq, Event-Id, Event-At, Event-Time");
-    /** A body that isn't wanted is read away up to this size; a larger one costs the connection. */
-    private static final long BODY_READ_AWAY_MAX = 256 << 10;
-    /** Each such piece of a body that came gives the rest another second. */
-    private static final long BODY_BYTES_A_SECOND = 64 << 10;
-
     /** What waits for one client at most, beyond the piece that went over it. */
     private static final int WAITING_BYTES_MAX = 512 << 10;
 
@@ -41,15 +36,11 @@ final class Exchange {
     private final RequestTarget target;
     private final Peer peer;
     private final HttpEdge edge;
-    private final long begunNs;
+    private final Body body;
     private final Thread eventLoop = Thread.currentThread();
     private final Context context = Vertx.currentContext();
-    private final long declaredLength;
-    private final boolean hasBody;
 
     private @Nullable String corsOrigin;
-    private @Nullable Body body;
-    private boolean continueSent;
     private @Nullable Runnable abandoned;
     /** Since when the client takes too little of the answer; 0 if it doesn't. */
     private long fullSinceNs;
@@ -60,16 +51,7 @@ final class Exchange {
         this.request = request;
         this.target = target;
         response = request.response();
-        begunNs = nowNs;
-        declaredLength = declaredLength(request.getHeader(HttpHeaders.CONTENT_LENGTH));
-        hasBody = declaredLength > 0 || request.headers().contains(HttpHeaders.TRANSFER_ENCODING);
-    }
-
-    private static long declaredLength(@Nullable String written) {
-        if (written == null || !Parameters.isDigits(written)) {
-            return -1;
-        }
-        return written.length() > 18 ? Long.MAX_VALUE : Long.parseLong(written);
+        body = new Body(this, edge.bodies(), nowNs);
     }
 
     HttpServerRequest request() {
@@ -123,7 +105,7 @@ final class Exchange {
 
     /** Whether nothing is under way any more. */
     boolean done() {
-        return answered() && (!hasBody || request.isEnded() || response.closed());
+        return answered() && (!body.isUnderWay() || response.closed());
     }
 
     /** Runs {@code then} if the client leaves before the answer has ended. */
@@ -294,71 +276,48 @@ final class Exchange {
         }
     }
 
-    // ---- the request's body
+    // ---- the request's body, and the end of the connection
 
-    /** The {@code Content-Length}; -1 if there is none. */
-    long declaredLength() {
-        return declaredLength;
-    }
-
-    boolean expectsContinue() {
-        return request.version() == HttpVersion.HTTP_1_1 && request.headers().contains(HttpHeaders.EXPECT);
-    }
-
-    /** Takes the whole body, at most {@code bytesMax}, and hands it on; too much, too slow or a broken one is answered here. */
-    void withBody(String limit, long bytesMax, Consumer<Buffer> then) {
-        if (!hasBody) {
-            then.accept(Buffer.buffer());
-            return;
-        }
-        body = new Body(this, edge.bodies(), limit, bytesMax, then);
-        body.collect();
-    }
-
-    /** Tells a client that waits for it to send its body. */
-    void sendContinue() {
-        if (expectsContinue() && !continueSent) {
-            continueSent = true;
-            response.writeContinue();
-        }
-    }
-
-    /** Whether what is left of the body would make the connection useless. */
-    private boolean mustClose() {
-        if (peer.ending()) {
-            return true;
-        }
-        if (!hasBody || request.isEnded()) {
-            return false;
-        }
-        boolean notSent = expectsContinue() && !continueSent;
-        return notSent || declaredLength < 0 || declaredLength > BODY_READ_AWAY_MAX;
+    Body body() {
+        return body;
     }
 
     private void closeIfMust() {
-        if (!mustClose()) {
+        if (!peer.ending() && !body.costsTheConnection()) {
             return;
         }
         response.headers().set(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
         peer.closeSoon();
-        if (hasBody && !request.isEnded()) {
-            request.handler(null);
-            request.exceptionHandler(e -> {});
-            request.endHandler(v -> peer.close());
-        } else {
-            response.endHandler(v -> peer.close());
+        response.endHandler(v -> closeWhenDone());
+        if (body.isUnderWay()) {
+            body.readAway(this::closeWhenDone);
         }
     }
 
+    private void closeWhenDone() {
+        if (done()) {
+            peer.close();
+        }
+    }
+
+    // ---- time
+
     void tick(long nowNs) {
-        if (hasBody && !request.isEnded()) {
-            tickBody(nowNs);
+        long bodyMs = edge.options().timeouts().bodyMs();
+        if (body.isLate(nowNs, bodyMs)) {
+            if (response.headWritten()) {
+                peer.close();
+            } else {
+                refuseAndClose(ProblemJson.of(
+                        Refusal.REQUEST_TIMEOUT,
+                        "the body didn't arrive within " + bodyMs + " ms; nothing was stored"));
+            }
         } else {
             tickAnswer(nowNs);
         }
     }
 
-    /** Cuts an answer that the client takes nothing of any more. */
+    /** Ends an answer that the client takes nothing of any more. */
     private void tickAnswer(long nowNs) {
         if (answered() || !response.headWritten() || !response.writeQueueFull()) {
             fullSinceNs = 0;
@@ -366,27 +325,6 @@ final class Exchange {
             fullSinceNs = nowNs;
         } else if (nowNs - fullSinceNs >= edge.options().timeouts().stallMs() * 1_000_000) {
             peer.abort();
-        }
-    }
-
-    private void tickBody(long nowNs) {
-        long came = request.bytesRead() / BODY_BYTES_A_SECOND * 1_000_000_000L;
-        if (nowNs - begunNs < edge.options().timeouts().bodyMs() * 1_000_000 + came) {
-            return;
-        }
-        if (answered()) {
-            peer.close();
-        } else {
-            refuseAndClose(ProblemJson.of(
-                    Refusal.REQUEST_TIMEOUT,
-                    "the body didn't arrive within " + edge.options().timeouts().bodyMs() + " ms; nothing was stored"));
-        }
-    }
-
-    /** Gives back what the body took, once its bytes aren't needed any more. */
-    void releaseBody() {
-        if (body != null) {
-            body.release();
         }
     }
 }

@@ -12,11 +12,9 @@ import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpVersion;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +32,9 @@ public final class HttpEdge extends VerticleBase {
     private static final int BODY_PIECE_BYTES = 64 << 10;
 
     private static final RequestTarget NOWHERE = new RequestTarget("/", List.of(), null, null);
-    private static final String PREFLIGHT_METHODS = "GET, HEAD, PUT, POST, DELETE";
-    private static final String PREFLIGHT_HEADERS = "Content-Type, Content-Encoding, Accept, Authorization, Event-Time,"
-            + " Idempotency-Key, Producer-Id, Producer-Epoch, Producer-Seq, Last-Event-ID";
-
     private final HttpOptions options;
     private final Clock clock;
-    private final OriginCheck origins;
+    private final Admission admission;
     private final Body.Budget bodies;
     private final FollowRoutes follow;
     private final Routes routes;
@@ -57,7 +51,7 @@ public final class HttpEdge extends VerticleBase {
     public HttpEdge(Ingest ingest, Reads reads, FoldRequests folds, Health health, HttpOptions options, Clock clock) {
         this.options = options;
         this.clock = clock;
-        origins = new OriginCheck(options.host(), options.hosts(), options.allowedOrigins());
+        admission = new Admission(new OriginCheck(options.host(), options.hosts(), options.allowedOrigins()));
         bodies = new Body.Budget(options.bodiesBytesMax());
         follow = new FollowRoutes(reads, options, clock);
         routes = new Routes(
@@ -162,7 +156,10 @@ public final class HttpEdge extends VerticleBase {
             exchange.refuse(wrong);
         } else {
             exchange.guard(() -> {
-                if (isAdmitted(exchange)) {
+                if (stopping) {
+                    exchange.refuseAndClose(ProblemJson.of(
+                            Problem.unavailable(Problem.Stored.NO, "the server is stopping; nothing was stored")));
+                } else if (admission.admits(exchange)) {
                     routes.handle(exchange);
                 }
             });
@@ -196,73 +193,6 @@ public final class HttpEdge extends VerticleBase {
         }
         exchange.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
         exchange.refuse(problem);
-    }
-
-    /** Checks what every request must meet; what doesn't is answered, or thrown as a problem. */
-    private boolean isAdmitted(Exchange exchange) {
-        HttpServerRequest request = exchange.request();
-        String coding = request.getHeader(HttpHeaders.TRANSFER_ENCODING);
-        if (coding != null && !coding.trim().equalsIgnoreCase("chunked")) {
-            exchange.refuseAndClose(ProblemJson.of(Refusal.TRANSFER_CODING, "allowed is Transfer-Encoding: chunked"));
-            return false;
-        }
-        checkHostAndOrigin(exchange);
-        String expect = request.getHeader(HttpHeaders.EXPECT);
-        if (exchange.expectsContinue() && !"100-continue".equalsIgnoreCase(expect)) {
-            exchange.refuse(ProblemJson.of(Refusal.EXPECTATION_FAILED, "allowed is Expect: 100-continue"));
-            return false;
-        }
-        if (stopping) {
-            edgeIsStopping(exchange);
-            return false;
-        }
-        return !isPreflight(exchange);
-    }
-
-    private static void edgeIsStopping(Exchange exchange) {
-        exchange.refuseAndClose(
-                ProblemJson.of(Problem.unavailable(Problem.Stored.NO, "the server is stopping; nothing was stored")));
-    }
-
-    private void checkHostAndOrigin(Exchange exchange) {
-        HttpServerRequest request = exchange.request();
-        String host = exchange.onlyHeader("Host");
-        if (host == null && request.version() != HttpVersion.HTTP_1_0) {
-            throw Problem.badRequest("the Host header is missing");
-        }
-        if (host != null && !host.equals(exchange.peer().checkedHost())) {
-            origins.checkHost(host, localAddress(request));
-            exchange.peer().checkedHost(host);
-        }
-        String authority = exchange.target().authority();
-        if (authority != null) {
-            origins.checkHost(authority, localAddress(request));
-        }
-        String origin = exchange.onlyHeader("Origin");
-        if (origin != null && origins.checkOrigin(origin, host, request.isSSL() ? "https" : "http")) {
-            exchange.allowOrigin(origin);
-        }
-    }
-
-    private static String localAddress(HttpServerRequest request) {
-        String address =
-                request.localAddress() == null ? null : request.localAddress().hostAddress();
-        return address == null ? "" : address;
-    }
-
-    /** Answers a browser's question whether a page of an allowed origin may make a request. */
-    private static boolean isPreflight(Exchange exchange) {
-        boolean preflight = exchange.method().equals(HttpMethod.OPTIONS)
-                && exchange.header("origin") != null
-                && exchange.header("access-control-request-method") != null;
-        if (preflight) {
-            var headers = exchange.response().headers();
-            headers.set("access-control-allow-methods", PREFLIGHT_METHODS);
-            headers.set("access-control-allow-headers", PREFLIGHT_HEADERS);
-            headers.set("access-control-max-age", "600");
-            exchange.empty(204);
-        }
-        return preflight;
     }
 
     // ---- the end

@@ -98,16 +98,23 @@ final class Peer {
     void tick(long nowNs) {
         switch (state) {
             case OPEN -> tickOpen(nowNs);
-            case LINGERING -> {
-                if (isOver(timeouts.lingerMs(), nowNs)) {
-                    close();
-                }
-            }
+            case LINGERING -> tickLingering(nowNs);
             case CLOSING -> {
                 if (isOver(timeouts.closeMs(), nowNs)) {
                     abort();
                 }
             }
+        }
+    }
+
+    /** The time to linger begins with the end of the answer. */
+    private void tickLingering(long nowNs) {
+        Exchange last = exchange;
+        if (last != null && !last.answered()) {
+            sinceNs = nowNs;
+            last.tick(nowNs);
+        } else if (isOver(timeouts.lingerMs(), nowNs)) {
+            close();
         }
     }
 

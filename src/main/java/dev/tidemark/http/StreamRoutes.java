@@ -112,7 +112,7 @@ final class StreamRoutes {
         if (exchange.request().headers().contains("Content-Encoding")) {
             throw new Problem(Kind.UNSUPPORTED_TYPE, "settings are sent without Content-Encoding");
         }
-        exchange.withBody("settings", SETTINGS_BYTES_MAX, body -> {
+        exchange.body().collect("settings", SETTINGS_BYTES_MAX, body -> {
             Map<String, @Nullable Object> settings = settings(exchange, body);
             exchange.on(ingest.put(name, settings), put -> answer(exchange, put.created() ? 201 : 200, put.stream()));
         });
@@ -122,7 +122,7 @@ final class StreamRoutes {
         try {
             return SettingsJson.parse(body);
         } finally {
-            exchange.releaseBody();
+            exchange.body().release();
         }
     }
 
@@ -138,8 +138,8 @@ final class StreamRoutes {
 
     void fold(Exchange exchange, StreamName name) {
         noParameters(exchange);
-        exchange.withBody("body", FOLD_BODY_BYTES_MAX, body -> {
-            exchange.releaseBody();
+        exchange.body().collect("body", FOLD_BODY_BYTES_MAX, body -> {
+            exchange.body().release();
             exchange.on(folds.foldNow(name), watermark -> exchange.json(200, folded(name, watermark)));
         });
     }

@@ -217,4 +217,23 @@ class HardeningIT {
         assertEquals(200, edge.get("/v1/streams/s/tail").status());
         awaitNothingHeld();
     }
+
+    @Test
+    void answersThatEndTheirConnectionArriveWholeHoweverLongTheyTake() throws Exception {
+        String[] payloads = new String[1_000];
+        Arrays.fill(payloads, "\"" + "y".repeat(60_000) + "\"");
+        edge.reads.stream("s").with(payloads);
+        String old = "GET /v1/streams/s/events HTTP/1.0\r\nAccept: application/x-ndjson\r\n\r\n";
+        String withBody =
+                EdgeFixture.head("GET /v1/streams/s/events", "Accept: application/x-ndjson", "Content-Length: 300000");
+        for (String request : List.of(old, withBody)) {
+            try (RawClient client = edge.raw()) {
+                client.send(request).send(new byte[request.equals(old) ? 0 : 300_000]);
+                assertTrue(client.in.readNBytes(100_000).length == 100_000);
+                Thread.sleep(EdgeFixture.SHORT.lingerMs() + EdgeFixture.SHORT.closeMs() + 500);
+                int got = 100_000 + client.in.readAllBytes().length;
+                assertTrue(got > 60_000_000, "got " + got);
+            }
+        }
+    }
 }
