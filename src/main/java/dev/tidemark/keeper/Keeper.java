@@ -220,25 +220,30 @@ final class Keeper {
         }
     }
 
-    void close(KeeperStream stream) {
-        for (int i = 0; i < stream.stripes(); i++) {
-            StripeKeeper stripe = stripes.remove(stream.stripe(i));
-            if (stripe != null) {
-                stripe.close(stream.gone());
-                ticking.remove(stripe);
-                openFailed(stripe, stream.gone());
-            }
+    /** Closes a stripe of a deleted stream; completes when nothing of it is under way to Redis that could make its key again. */
+    Future<Void> close(KeeperStream stream, int index) {
+        StripeKeeper stripe = stripes.remove(stream.stripe(index));
+        if (stripe == null) {
+            return Future.succeededFuture();
         }
+        Future<Void> closed = stripe.close(stream.gone());
+        ticking.remove(stripe);
+        openFailed(stripe, stream.gone());
+        return closed;
     }
 
     private StripeKeeper stripe(KeeperStream stream, int index) {
-        StripeKeeper stripe =
-                stripes.computeIfAbsent(stream.stripe(index), id -> new StripeKeeper(stream, index, this));
-        if (stream.isDeleted() && stripe.state() != StripeKeeper.State.CLOSED) {
-            stripes.remove(stream.stripe(index));
-            stripe.close(stream.gone());
+        StripeKeeper there = stripes.get(stream.stripe(index));
+        if (there != null) {
+            return there;
         }
-        return stripe;
+        StripeKeeper fresh = new StripeKeeper(stream, index, this);
+        if (stream.isDeleted()) {
+            fresh.close(stream.gone()).onComplete(closed -> {});
+        } else {
+            stripes.put(stream.stripe(index), fresh);
+        }
+        return fresh;
     }
 
     private void watch(StripeKeeper stripe) {

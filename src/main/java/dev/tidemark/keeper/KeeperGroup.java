@@ -100,10 +100,11 @@ public final class KeeperGroup implements Appends, SealedChunks {
     Future<Void> close(KeeperStream stream) {
         List<Future<Void>> closed = new ArrayList<>();
         for (int i = 0; i < stream.stripes(); i++) {
-            closed.add(onKeeper(stream, i, (keeper, promise) -> {
-                keeper.close(stream);
-                promise.complete();
-            }));
+            int stripe = i;
+            closed.add(onKeeper(
+                    stream,
+                    stripe,
+                    (keeper, promise) -> keeper.close(stream, stripe).onComplete(promise)));
         }
         return Future.all(closed).mapEmpty();
     }

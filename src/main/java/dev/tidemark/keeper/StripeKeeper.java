@@ -12,6 +12,7 @@ import dev.tidemark.event.StreamSettings;
 import dev.tidemark.event.StripeId;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.StripeAppender;
+import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -58,6 +59,9 @@ final class StripeKeeper {
     private final PendingAppends pending;
 
     private State state = State.COLD;
+    /** The opening or resuming under way or done last: it may still create the key. */
+    private Future<?> atWork = Future.succeededFuture();
+
     private @Nullable Timeline timeline;
     private Position watermark = Position.ZERO;
     private long nextOrdinal = 1;
@@ -310,7 +314,9 @@ final class StripeKeeper {
             return;
         }
         become(State.OPENING);
-        new StripeOpening(stripe, stream, keeper).open().onComplete(opened -> {
+        Future<StripeOpening.Opened> opening = new StripeOpening(stripe, stream, keeper).open();
+        atWork = opening;
+        opening.onComplete(opened -> {
             if (state != State.OPENING) {
                 return;
             }
@@ -382,23 +388,23 @@ final class StripeKeeper {
         }
         become(State.RESUMING);
         Position lastEntry = timeline().tail();
-        new StripeResume(stripe, appender, mint, lastEntry, clock.nowMs())
-                .resume()
-                .onComplete(resumed -> {
-                    if (state != State.RESUMING) {
-                        return;
-                    }
-                    if (resumed.succeeded()) {
-                        resumed(resumed.result());
-                    } else {
-                        LOG.warn(
-                                "stripe {} can't resume yet: {}",
-                                stripe,
-                                resumed.cause().getMessage());
-                        become(State.PARTED);
-                        retryAtNs = keeper.clock().monotonicNs() + RETRY_NS;
-                    }
-                });
+        Future<List<Event>> resuming = new StripeResume(stripe, appender, mint, lastEntry, clock.nowMs()).resume();
+        atWork = resuming;
+        resuming.onComplete(resumed -> {
+            if (state != State.RESUMING) {
+                return;
+            }
+            if (resumed.succeeded()) {
+                resumed(resumed.result());
+            } else {
+                LOG.warn(
+                        "stripe {} can't resume yet: {}",
+                        stripe,
+                        resumed.cause().getMessage());
+                become(State.PARTED);
+                retryAtNs = keeper.clock().monotonicNs() + RETRY_NS;
+            }
+        });
     }
 
     /** Nothing can change any more below the fence: what Redis holds decides what the open appends came to. */
@@ -524,13 +530,15 @@ final class StripeKeeper {
 
     // ---- end ----
 
-    void close(RuntimeException problem) {
+    /** Closes for good; completes when nothing that was begun can make the key again. */
+    Future<Void> close(RuntimeException problem) {
         long bytes = timeline == null ? 0 : timeline.bytes();
         become(State.CLOSED);
         pending.failWaiting(problem);
         pending.landAll().forEach(append -> append.fail(problem));
         timeline = null;
         keeper.memoryChanged(-bytes);
+        return atWork.transform(ended -> Future.succeededFuture());
     }
 
     private void publish() {

@@ -197,6 +197,23 @@ class KeeperTest {
     }
 
     @Test
+    void aStripeThatIsClosedWhileItOpensIsClosedOnceItCanNotMakeItsKeyAgain() {
+        world.liveLog.deleteByOthers(world.stream().stripe(0));
+        world.liveLog.holdReplies(Command.STATE);
+        Future<Void> opened = world.stream().open();
+        world.stream().deleted();
+        Future<Void> closed = world.keeper().close(world.stream(), 0);
+        assertFalse(closed.isComplete(), "its key may still be made");
+        problem(opened);
+        world.liveLog.deliver();
+        succeeded(closed);
+        succeeded(world.liveLog.delete(KeeperWorld.STREAM, 1));
+        world.pass(1_000);
+        problem(world.append(1));
+        assertFalse(world.liveLog.exists(world.stream().stripe(0)));
+    }
+
+    @Test
     void redisComesBackWithLessAndNoIdIsGivenTwice() {
         succeeded(world.append(2));
         Image image = world.liveLog.image();
