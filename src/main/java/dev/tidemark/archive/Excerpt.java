@@ -212,6 +212,7 @@ final class Excerpt {
         EventExtras extras = plain ? null : extras(at);
         int payload = plain ? at : extrasEnd(at);
         chunk.add(
+                stripe(),
                 id,
                 entry,
                 ordinal(),

@@ -162,7 +162,7 @@ final class ExcerptCodec {
         }
         int payload = chunk.payloadLength(i);
         System.arraycopy(chunk.slab(), chunk.payloadStart(i), bytes, at, payload);
-        finish(EVENT, flags, chunk.stripe(), chunk.ms(i), chunk.seq(i), at + payload);
+        finish(EVENT, flags, chunk.stripe(i), chunk.ms(i), chunk.seq(i), at + payload);
     }
 
     /** Writes that ordinals are accounted for without an event; {@code before} is the id of the event before it. */

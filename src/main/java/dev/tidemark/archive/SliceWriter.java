@@ -135,7 +135,7 @@ final class SliceWriter {
                 for (int i = slice.from(); i < slice.to(); i++) {
                     codec.event(chunk, i);
                     appended.wrote(into.write(cycle, codec.bytes(), codec.length()));
-                    appended.event(chunk.position(i), chunk.stripe(), chunk.ordinal(i));
+                    appended.event(chunk.position(i), chunk.stripe(i), chunk.ordinal(i));
                 }
             }
             codec.trim();

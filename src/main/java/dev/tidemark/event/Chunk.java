@@ -3,7 +3,7 @@ package dev.tidemark.event;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Events of one stripe in id order, immutable: one byte slab and offsets into it, so that an event is sent from where it lies
+ * Events in id order, or in that of their arrival where {@link ChunkBuilder} says so, immutable: one byte slab and offsets into it, so that an event is sent from where it lies
  * and costs no heap object of its own. Made by a {@link ChunkBuilder}; safe to read from any thread once published safely.
  *
  * <p>The slab holds, for each event, its JSON object (see {@code EventJson}); a payload that isn't JSON stands before it as it
@@ -70,8 +70,9 @@ public final class Chunk {
         return position(count - 1);
     }
 
-    public int stripe() {
-        return columns.stripe;
+    /** Stripe of an event. */
+    public int stripe(int i) {
+        return columns.stripes == null ? columns.stripe : columns.stripes[i];
     }
 
     public long ordinal(int i) {
@@ -85,6 +86,11 @@ public final class Chunk {
 
     public boolean late(int i) {
         return (columns.flags[i] & Columns.LATE) != 0;
+    }
+
+    /** Whether the JSON object says that the event's place isn't final yet. */
+    public boolean provisional(int i) {
+        return (columns.flags[i] & Columns.PROVISIONAL) != 0;
     }
 
     public String type(int i) {
@@ -140,6 +146,26 @@ public final class Chunk {
             }
         }
         return low;
+    }
+
+    /** Index of the first event that arrived above {@code entry}; of chunks in the order of arrival. {@link #count()} if there is none. */
+    public int firstArrivedAfter(Position entry) {
+        int low = 0;
+        int high = count;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (entry(middle).isAfter(entry)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    /** Length of the cursor's text in an event's JSON object. */
+    public int cursorLength(int i) {
+        return EventJson.cursorLength(columns.slab, columns.jsonStart[i]);
     }
 
     public Slice slice() {

@@ -3,13 +3,21 @@ package dev.tidemark.event;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a {@link Chunk} event by event, in id order. One thread owns it; the views that it gives are immutable and may be read
+ * Builds a {@link Chunk} event by event, in id order, or in the order of arrival ({@link #inArrivalOrder}). One thread owns it; the views that it gives are immutable and may be read
  * by any thread once published safely, while the owner goes on adding.
  */
 public final class ChunkBuilder {
     private static final int EVENTS_AT_FIRST = 16;
     private static final int SLAB_AT_FIRST = 4 << 10;
 
+    /** Which order is kept. */
+    private enum Order {
+        ID,
+        ARRIVAL,
+        GIVEN
+    }
+
+    private final Order order;
     private Columns columns;
     private Columns.Wants wants = Columns.Wants.NOTHING;
     private int count;
@@ -22,7 +30,22 @@ public final class ChunkBuilder {
 
     /** With room for that many events and bytes before anything must grow. */
     public ChunkBuilder(Generation generation, int stripe, int events, int slabBytes) {
-        columns = new Columns(generation, stripe, events, slabBytes);
+        this(Order.ID, new Columns(generation, stripe, events, slabBytes));
+    }
+
+    private ChunkBuilder(Order order, Columns columns) {
+        this.order = order;
+        this.columns = columns;
+    }
+
+    /** For events of one stripe with rising entry ids. */
+    public static ChunkBuilder inArrivalOrder(Generation generation, int stripe) {
+        return new ChunkBuilder(Order.ARRIVAL, new Columns(generation, stripe, EVENTS_AT_FIRST, SLAB_AT_FIRST));
+    }
+
+    /** For what a reader is given, in whatever order that is. */
+    public static ChunkBuilder inGivenOrder(Generation generation, int events, int slabBytes) {
+        return new ChunkBuilder(Order.GIVEN, new Columns(generation, 0, events, slabBytes));
     }
 
     public int count() {
@@ -50,6 +73,7 @@ public final class ChunkBuilder {
     public void add(Event event) {
         byte[] payload = event.payload();
         add(
+                columns.stripe,
                 event.id(),
                 event.entry(),
                 event.ordinal(),
@@ -65,9 +89,10 @@ public final class ChunkBuilder {
     /**
      * Adds an event whose payload is {@code length} bytes of {@code source}, copied.
      *
-     * @throws IllegalArgumentException if its id isn't above the last one's
+     * @throws IllegalArgumentException if it doesn't stand above the last one in this builder's order
      */
     public void add(
+            int stripe,
             Position id,
             Position entry,
             long ordinal,
@@ -78,16 +103,89 @@ public final class ChunkBuilder {
             byte[] source,
             int from,
             int length) {
-        if (count > 0 && Position.compare(id.ms(), id.seq(), columns.ms[count - 1], columns.seq[count - 1]) <= 0) {
-            throw new IllegalArgumentException("a chunk takes rising ids: " + id + " after "
-                    + new Position(columns.ms[count - 1], columns.seq[count - 1]));
+        checkOrder(id, entry);
+        makeRoom(wanted(stripe, id, entry, time, type, extras), slabBytesMax(type, source, from, length));
+        writeColumns(stripe, id, entry, ordinal, time, type, extras);
+        columns.flags[count] = late ? Columns.LATE : 0;
+        writeBytes(count, id, time, late, type, source, from, length);
+        payloadBytes += length;
+        count++;
+    }
+
+    private void checkOrder(Position id, Position entry) {
+        if (count == 0 || order == Order.GIVEN) {
+            return;
         }
-        makeRoom(
-                new Columns.Wants(
-                        !entry.equals(id), time != Event.NO_TIME, !type.equals(ContentType.JSON), extras != null),
-                slabBytesMax(type, source, from, length));
+        int last = count - 1;
+        boolean byId = order == Order.ID || columns.entryMs == null || columns.entrySeq == null;
+        Position next = order == Order.ID ? id : entry;
+        long lastMs = byId ? columns.ms[last] : columns.entryMs[last];
+        long lastSeq = byId ? columns.seq[last] : columns.entrySeq[last];
+        if (Position.compare(next.ms(), next.seq(), lastMs, lastSeq) <= 0) {
+            throw new IllegalArgumentException(
+                    "a chunk takes rising ids: " + next + " after " + new Position(lastMs, lastSeq));
+        }
+    }
+
+    private Columns.Wants wanted(
+            int stripe, Position id, Position entry, long time, String type, @Nullable EventExtras extras) {
+        return new Columns.Wants(
+                stripe != columns.stripe,
+                !entry.equals(id),
+                time != Event.NO_TIME,
+                !type.equals(ContentType.JSON),
+                extras != null);
+    }
+
+    /**
+     * Adds an event of another chunk as a reader is given it: with a cursor of its own, and marked if its place isn't final.
+     *
+     * @param cursor as {@link Cursor#bytes}
+     */
+    public void addGiven(Chunk from, int i, byte[] cursor, boolean provisional) {
+        Position id = from.position(i);
+        Position entry = from.entry(i);
+        checkOrder(id, entry);
+        int jsonLength = from.jsonLength(i);
+        boolean json = ContentType.isJson(from.type(i));
+        int bytes = EventJson.rewrittenBytesMax(jsonLength, cursor) + (json ? 0 : from.payloadLength(i));
+        makeRoom(wanted(from.stripe(i), id, entry, from.time(i), from.type(i), from.extras(i)), bytes);
+        writeColumns(from.stripe(i), id, entry, from.ordinal(i), from.time(i), from.type(i), from.extras(i));
+        Columns to = columns;
+        to.flags[count] = (byte) ((from.late(i) ? Columns.LATE : 0)
+                | (provisional ? Columns.PROVISIONAL : 0)
+                | (from.hasLineBreaks(i) ? Columns.LINE_BREAKS : 0));
+        int at = slabLength;
+        if (!json) {
+            System.arraycopy(from.slab(), from.payloadStart(i), to.slab, at, from.payloadLength(i));
+            to.payloadStart[count] = at;
+            at += from.payloadLength(i);
+        }
+        to.jsonStart[count] = at;
+        at = EventJson.rewrite(from.slab(), from.jsonStart(i), jsonLength, cursor, provisional, to.slab, at);
+        if (json) {
+            to.payloadStart[count] = at - 1 - from.payloadLength(i);
+        }
+        to.payloadLength[count] = from.payloadLength(i);
+        to.jsonLength[count] = at - to.jsonStart[count];
+        slabLength = at;
+        payloadBytes += from.payloadLength(i);
+        count++;
+    }
+
+    private void writeColumns(
+            int stripe,
+            Position id,
+            Position entry,
+            long ordinal,
+            long time,
+            String type,
+            @Nullable EventExtras extras) {
         Columns to = columns;
         int i = count;
+        if (to.stripes != null) {
+            to.stripes[i] = stripe;
+        }
         to.ms[i] = id.ms();
         to.seq[i] = id.seq();
         to.ordinal[i] = ordinal;
@@ -104,10 +202,6 @@ public final class ChunkBuilder {
         if (to.extras != null) {
             to.extras[i] = extras;
         }
-        to.flags[i] = late ? Columns.LATE : 0;
-        writeBytes(i, id, time, late, type, source, from, length);
-        payloadBytes += length;
-        count++;
     }
 
     private void writeBytes(

@@ -10,9 +10,13 @@ import org.jspecify.annotations.Nullable;
 final class Columns {
     static final byte LATE = 1;
     static final byte LINE_BREAKS = 2;
+    static final byte PROVISIONAL = 4;
 
     final Generation generation;
     final int stripe;
+    /** Where events of several stripes stand together; else all are of {@link #stripe}. */
+    final int @Nullable [] stripes;
+
     final long[] ms;
     final long[] seq;
     final long @Nullable [] entryMs;
@@ -32,6 +36,7 @@ final class Columns {
     Columns(Generation generation, int stripe, int events, int slabBytes) {
         this.generation = generation;
         this.stripe = stripe;
+        stripes = null;
         ms = new long[events];
         seq = new long[events];
         entryMs = null;
@@ -52,6 +57,7 @@ final class Columns {
     Columns(Columns from, int count, int events, int slabLength, int slabBytes, Wants wants) {
         generation = from.generation;
         stripe = from.stripe;
+        stripes = wants.stripe ? stripeColumn(from.stripes, from.stripe, count, events) : null;
         ms = Arrays.copyOf(from.ms, events);
         seq = Arrays.copyOf(from.seq, events);
         entryMs = wants.entry ? column(from.entryMs, from.ms, count, events) : null;
@@ -76,6 +82,16 @@ final class Columns {
     private static long[] column(long @Nullable [] from, long[] otherwise, int count, int events) {
         long[] column = new long[events];
         System.arraycopy(from == null ? otherwise : from, 0, column, 0, count);
+        return column;
+    }
+
+    private static int[] stripeColumn(int @Nullable [] from, int stripe, int count, int events) {
+        int[] column = new int[events];
+        if (from == null) {
+            Arrays.fill(column, 0, count, stripe);
+        } else {
+            System.arraycopy(from, 0, column, 0, count);
+        }
         return column;
     }
 
@@ -109,11 +125,16 @@ final class Columns {
     }
 
     /** Which optional columns are needed. */
-    record Wants(boolean entry, boolean time, boolean type, boolean extras) {
-        static final Wants NOTHING = new Wants(false, false, false, false);
+    record Wants(boolean stripe, boolean entry, boolean time, boolean type, boolean extras) {
+        static final Wants NOTHING = new Wants(false, false, false, false, false);
 
         Wants or(Wants other) {
-            return new Wants(entry || other.entry, time || other.time, type || other.type, extras || other.extras);
+            return new Wants(
+                    stripe || other.stripe,
+                    entry || other.entry,
+                    time || other.time,
+                    type || other.type,
+                    extras || other.extras);
         }
     }
 }

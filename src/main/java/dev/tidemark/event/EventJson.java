@@ -24,11 +24,13 @@ final class EventJson {
     private static final byte[] BEFORE_DATA = ascii(",\"data\":");
     private static final byte[] BEFORE_TEXT = ascii(",\"text\":");
     private static final byte[] BEFORE_BASE64 = ascii(",\"base64\":");
+    private static final byte[] PROVISIONAL = ascii(",\"provisional\":true");
     private static final byte[] HEX = ascii("0123456789abcdef");
     private static final int AT_DIGITS = 13;
 
     static final int HEAD_BYTES =
             BEFORE_ID.length + EventId.LENGTH + BEFORE_CURSOR.length + Cursor.LENGTH + BEFORE_AT.length + AT_DIGITS;
+    private static final int CURSOR_AT = BEFORE_ID.length + EventId.LENGTH + BEFORE_CURSOR.length;
     /** More than anything but type and payload takes. */
     private static final int FIXED_BYTES_MAX = HEAD_BYTES + 64;
 
@@ -79,6 +81,37 @@ final class EventJson {
             at = putString(ascii(type), 0, type.length(), target, put(BEFORE_TYPE, target, at));
         }
         return late ? put(LATE, target, at) : at;
+    }
+
+    /** Length of the cursor in an object that starts at {@code start}. */
+    static int cursorLength(byte[] json, int start) {
+        int at = start + CURSOR_AT;
+        int end = at;
+        while (json[end] != '"') {
+            end++;
+        }
+        return end - at;
+    }
+
+    /** Bytes that {@link #rewrite} adds, at most. */
+    static int rewrittenBytesMax(int jsonLength, byte[] cursor) {
+        return jsonLength + cursor.length + PROVISIONAL.length;
+    }
+
+    /** Writes an object anew with another cursor, and marked if it is to be; returns the end. */
+    static int rewrite(
+            byte[] json, int from, int length, byte[] cursor, boolean provisional, byte[] target, int start) {
+        int afterCursor = from + CURSOR_AT + cursorLength(json, from);
+        int afterHead = afterCursor + BEFORE_AT.length + AT_DIGITS;
+        System.arraycopy(json, from, target, start, CURSOR_AT);
+        int at = put(cursor, target, start + CURSOR_AT);
+        System.arraycopy(json, afterCursor, target, at, afterHead - afterCursor);
+        at += afterHead - afterCursor;
+        if (provisional) {
+            at = put(PROVISIONAL, target, at);
+        }
+        System.arraycopy(json, afterHead, target, at, from + length - afterHead);
+        return at + from + length - afterHead;
     }
 
     /** Writes {@code ,"data":}, behind which the payload goes; returns the end. */

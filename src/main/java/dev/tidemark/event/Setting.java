@@ -13,11 +13,11 @@ public enum Setting {
     CHUNK_DURATION("chunk_duration", Form.DURATION, 1_000, 10, 3_600_000, false),
     CHUNK_MAX_EVENTS("chunk_max_events", Form.COUNT, 8_192, 1, 65_536, false),
     CHUNK_MAX_BYTES("chunk_max_bytes", Form.SIZE, 256 << 10, 1 << 10, 256 << 10, false),
-    ACCEPTANCE_WINDOW("acceptance_window", Form.DURATION, 0, 0, 0, false),
+    ACCEPTANCE_WINDOW("acceptance_window", Form.DURATION, 0, 0, 86_400_000, false),
     LATE("late", Form.CHOICE, 0, 0, 1, false, "rescue", "refuse"),
     FUTURE_TOLERANCE("future_tolerance", Form.DURATION, 600_000, 0, Setting.CENTURY_MS, false),
     TAIL_CAPACITY("tail_capacity", Form.COUNT, 65_536, 1, 10_000_000, false),
-    STRIPES("stripes", Form.COUNT, 1, 1, 1, false),
+    STRIPES("stripes", Form.COUNT, 1, 1, Setting.STRIPES_MAX, false),
     ROLL("roll", Form.CHOICE, 0, 0, 1, false, "daily", "hourly");
 
     /** How a value is written. */
@@ -27,6 +27,9 @@ public enum Setting {
         SIZE,
         CHOICE
     }
+
+    /** A cursor in a stream with provisional events names a place in each stripe, and must fit a request line. */
+    private static final long STRIPES_MAX = 64;
 
     private static final long CENTURY_MS = 36_525L * 86_400_000L;
 

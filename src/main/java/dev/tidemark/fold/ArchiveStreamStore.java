@@ -4,9 +4,11 @@ import dev.tidemark.archive.Archive;
 import dev.tidemark.archive.StreamArchive;
 import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
+import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
+import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamStore;
 import dev.tidemark.livelog.LiveLogAdmin;
 import dev.tidemark.livelog.LiveLogException;
@@ -102,6 +104,11 @@ public final class ArchiveStreamStore implements StreamStore {
                     return record;
                 })
                 .mapEmpty();
+    }
+
+    @Override
+    public Future<Position> fold(LiveStream stream) {
+        return fold.foldAll(stream);
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.event.StripeId;
 import dev.tidemark.keeper.SealedChunks;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.keeper.TimelineSnapshot;
 import dev.tidemark.livelog.LiveLogReader;
 import dev.tidemark.livelog.LiveLogTrimmer;
@@ -46,6 +47,8 @@ class FoldCycle {
     private final TrimBounds bounds;
     private final Clock clock;
 
+    private final MergedFold merged;
+
     private boolean stopping;
 
     FoldCycle(SealedChunks keepers, LiveLogReader reader, LiveLogTrimmer trimmer, TrimBounds bounds, Clock clock) {
@@ -54,6 +57,7 @@ class FoldCycle {
         this.trimmer = trimmer;
         this.bounds = bounds;
         this.clock = clock;
+        this.merged = new MergedFold(keepers, reader, trimmer, this);
     }
 
     /** Lets cycles under way end behind their slice. */
@@ -64,7 +68,7 @@ class FoldCycle {
     /** Folds what is sealed now, slice by slice, then trims; gives W. A trim that failed is only noted: the fold stands. */
     Future<Position> run(StreamFold fold) {
         return know(fold)
-                .compose(known -> foldAll(fold, fold.stream.snapshot(0).lastSealed()))
+                .compose(known -> foldAll(fold, target(fold)))
                 .compose(folded -> trim(fold).transform(trimmed -> {
                     fold.trimTrouble = trimmed.succeeded()
                             ? ""
@@ -73,8 +77,17 @@ class FoldCycle {
                 }));
     }
 
+    private static Position target(StreamFold fold) {
+        return fold.stream.finalOnArrival()
+                ? fold.stream.snapshot(0).lastSealed()
+                : fold.stream.snapshot().end();
+    }
+
     /** First use since the start: what the archive accounts for, and where the live log begins. */
     private Future<Void> know(StreamFold fold) {
+        if (!fold.stream.finalOnArrival()) {
+            return merged.know(fold);
+        }
         if (fold.known) {
             return Future.succeededFuture();
         }
@@ -120,6 +133,9 @@ class FoldCycle {
 
     /** Steps 1 to 6 for one slice; false if there was nothing to fold. */
     Future<Boolean> foldSlice(StreamFold fold) {
+        if (!fold.stream.finalOnArrival()) {
+            return merged.foldSlice(fold);
+        }
         Position watermark = fold.archive.watermark();
         return take(fold, watermark, false).compose(slices -> {
             OrdinalCheck check = checked(fold, slices);
@@ -174,7 +190,7 @@ class FoldCycle {
     }
 
     /** Slices never span a roll file. */
-    private static List<Slice> cut(StreamFold fold, List<Slice> slices) {
+    static List<Slice> cut(StreamFold fold, List<Slice> slices) {
         if (slices.isEmpty()) {
             return slices;
         }
@@ -269,7 +285,7 @@ class FoldCycle {
     }
 
     /** One copy at a time, so that none overtakes a later one; the next has what W is then. */
-    private void copySeam(StreamFold fold) {
+    void copySeam(StreamFold fold) {
         if (fold.copying) {
             fold.copyAgain = true;
             return;
@@ -293,6 +309,9 @@ class FoldCycle {
     /** Trims what retention wants gone and is folded. */
     Future<Void> trim(StreamFold fold) {
         TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
+        if (!fold.stream.finalOnArrival()) {
+            return merged.trim(fold, wanted);
+        }
         return learn(fold, wanted).compose(learnt -> {
             Position below = trimBelow(fold, wanted);
             boolean nothingBelow = fold.firstLive.equals(Position.ZERO) || !fold.firstLive.isBefore(below);
@@ -316,7 +335,7 @@ class FoldCycle {
 
     /** What retention wants, wherever W is. */
     final Position window(StreamFold fold, TrimBounds.Bounds wanted) {
-        TimelineSnapshot memory = fold.stream.snapshot(0);
+        StreamSnapshot memory = fold.stream.snapshot();
         Position below = wanted.keepFrom();
         if (wanted.keepEvents() < memory.lastOrdinal()) {
             long gone = memory.lastOrdinal() - wanted.keepEvents();
@@ -399,8 +418,8 @@ class FoldCycle {
     /** Events that retention wants gone but that aren't folded. */
     long overRetained(StreamFold fold) {
         TrimBounds.Bounds wanted = bounds.of(fold.stream.settings(), clock.wallMs());
-        long gone = fold.stream.snapshot(0).lastOrdinal() - wanted.keepEvents();
-        return Math.max(0, Math.min(gone, fold.stream.snapshot(0).lastOrdinal()) - fold.archivedOrdinal);
+        long last = fold.stream.snapshot().lastOrdinal();
+        return Math.max(0, Math.min(last - wanted.keepEvents(), last) - fold.archivedOrdinal);
     }
 
     private static StripeId stripe(StreamFold fold) {

@@ -32,6 +32,10 @@ final class StreamFold {
     /** What is to be done when the copy under way has been answered. */
     private List<Runnable> afterCopy = new ArrayList<>();
 
+    /** By stripe, where order isn't final on arrival; empty elsewhere, and before it is known. */
+    List<AccountedOrdinals> accounted = List.of();
+
+    /** Where order isn't final on arrival: how many events and missing ordinals are archived. */
     long archivedOrdinal;
     long liveFloorOrdinal;
     /** Oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded. */

@@ -29,7 +29,7 @@ final class AppendRoute {
         Parameters parameters = Parameters.of(exchange.target().query(), PARAMETERS);
         boolean archived = parameters.choice("ack", "live", "live", "archived").equals("archived");
         boolean ids = parameters.flag("ids", false);
-        var unused = parameters.choice("late", "rescue", "rescue");
+        boolean rescueLate = parameters.choice("late", "", "rescue").equals("rescue");
         refuseWhatWouldNotBeKept(exchange);
         String contentType = exchange.onlyHeader("Content-Type");
         String eventTime = exchange.onlyHeader("Event-Time");
@@ -37,7 +37,7 @@ final class AppendRoute {
         String contentEncoding = encodings.isEmpty() ? null : String.join(", ", encodings);
         exchange.body().collect("limits.body_bytes", limits.bodyBytesMax(), body -> {
             AppendRequest request =
-                    new AppendRequest(name.value(), contentType, contentEncoding, eventTime, body, archived);
+                    new AppendRequest(name.value(), contentType, contentEncoding, eventTime, body, rescueLate, archived);
             append(exchange, request, ids);
         });
     }

@@ -94,7 +94,7 @@ final class EventWriter {
             Chunk chunk = slice.chunk();
             for (int i = slice.from(); i < slice.to(); i++) {
                 out.raw(SSE_ID, 0, SSE_ID.length);
-                out.raw(chunk.slab(), chunk.jsonStart(i) + CURSOR_AT, Cursor.LENGTH);
+                out.raw(chunk.slab(), chunk.jsonStart(i) + CURSOR_AT, chunk.cursorLength(i));
                 out.raw(SSE_DATA, 0, SSE_DATA.length);
                 onOneLine(chunk, i, out);
                 out.raw(SSE_END, 0, SSE_END.length);

@@ -77,6 +77,14 @@ final class FollowSession implements Subscriber {
     }
 
     @Override
+    public void sealed(Position through) {
+        if (!over) {
+            JsonOut json = new JsonOut(64).ascii("{\"type\":\"sealed\",\"through\":");
+            output.message("sealed", json.id(through).ascii("}"), null);
+        }
+    }
+
+    @Override
     public void fellBehind(Cursor cursor) {
         at("fell_behind", cursor);
     }

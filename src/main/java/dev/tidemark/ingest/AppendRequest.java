@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param contentEncoding header as sent; null if there was none
  * @param eventTime {@code Event-Time} header as sent; null if there was none
  * @param body as sent, not yet decoded
+ * @param rescueLate whether late events are stored even if the stream refuses them ({@code late=rescue})
  * @param archived whether to answer only when folded and forced ({@code ack=archived})
  */
 public record AppendRequest(
@@ -19,4 +20,5 @@ public record AppendRequest(
         @Nullable String contentEncoding,
         @Nullable String eventTime,
         Buffer body,
+        boolean rescueLate,
         boolean archived) {}

@@ -71,7 +71,7 @@ final class BodyParser {
             scanner.exactlyOneValue(lines.start(), lines.end());
             checkSize(lines.end() - lines.start(), lines);
             byte[] payload = Arrays.copyOfRange(body, lines.start(), lines.end());
-            events.add(new NewEvent(payload, ContentType.JSON, time, null));
+            events.add(new NewEvent(payload, ContentType.JSON, time, null).atLine(lines.number()));
         }
         return notEmpty(events);
     }
@@ -87,7 +87,7 @@ final class BodyParser {
                 NewEvent event = reader.read(lines.start(), lines.end());
                 checkSize(event.payload().length, lines);
                 checkId(events, event.importId(), lines);
-                events.add(event);
+                events.add(event.atLine(lines.number()));
             } catch (Problem e) {
                 refused.add(e, lines.number());
             }

@@ -3,6 +3,7 @@ package dev.tidemark.ingest;
 import dev.tidemark.event.Cursor;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventId;
+import dev.tidemark.event.Generation;
 import dev.tidemark.event.Limits;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
@@ -11,10 +12,12 @@ import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.Appends;
 import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.MergedSnapshot;
 import dev.tidemark.keeper.Streams;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +73,9 @@ public final class StreamIngest implements Ingest {
             StreamName name = new StreamName(request.stream());
             AtomicLong decodedBytes = new AtomicLong();
             return parse(request, decodedBytes)
+                    .map(events -> request.rescueLate()
+                            ? events.stream().map(NewEvent::rescuedIfLate).toList()
+                            : events)
                     .compose(events -> findOrCreate(name).compose(stream -> store(stream, events, request)))
                     .onComplete(done -> decodedInFlight.addAndGet(-decodedBytes.get()));
         } catch (Problem e) {
@@ -138,15 +144,27 @@ public final class StreamIngest implements Ingest {
             Position last = Collections.max(positions);
             return request.archived()
                     ? archived(stream, last)
-                            .map(done -> result(stream, positions, last, done ? ACK_ARCHIVED : ACK_LIVE, done))
-                    : Future.succeededFuture(result(stream, positions, last, ACK_LIVE, true));
+                            .map(done -> result(stream, appended, last, done ? ACK_ARCHIVED : ACK_LIVE, done))
+                    : Future.succeededFuture(result(stream, appended, last, ACK_LIVE, true));
         });
     }
 
+    /** Behind all that had arrived with the request; where order isn't final on arrival, what arrives later may stand before it. */
+    private static Cursor cursorBehind(LiveStream stream, Position last, Position lastEntry) {
+        Generation generation = stream.id().generation();
+        if (stream.finalOnArrival()) {
+            return new Cursor(generation, last);
+        }
+        MergedSnapshot now = stream.merged();
+        List<Position> floors = new ArrayList<>(now.arrived());
+        floors.set(ONLY_STRIPE, Position.max(floors.get(ONLY_STRIPE), lastEntry));
+        return new Cursor(generation, now.frontier(), floors);
+    }
+
     private static AppendResult result(
-            LiveStream stream, List<Position> positions, Position last, String ack, boolean complete) {
-        List<EventId> ids = positions.stream().map(EventId::of).toList();
-        Cursor cursor = new Cursor(stream.id().generation(), last);
+            LiveStream stream, Appends.Appended appended, Position last, String ack, boolean complete) {
+        List<EventId> ids = appended.ids().stream().map(EventId::of).toList();
+        Cursor cursor = cursorBehind(stream, last, appended.lastEntry());
         return new AppendResult(stream.name(), ids, cursor, false, ack, complete);
     }
 

@@ -17,6 +17,11 @@ public interface Appends {
      */
     Future<Appended> append(LiveStream stream, int stripe, List<NewEvent> events);
 
-    /** The ids that the events of one request got, in their order. */
-    record Appended(List<Position> ids) {}
+    /**
+     * Where the events of one request stand.
+     *
+     * @param ids their ids, in their order
+     * @param lastEntry entry id of the last one
+     */
+    record Appended(List<Position> ids, Position lastEntry) {}
 }

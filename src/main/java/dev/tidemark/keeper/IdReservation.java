@@ -19,6 +19,7 @@ public final class IdReservation {
     private final Clock clock;
     private final long startMs;
     private final boolean cleanStart;
+    private final long stoppedMs;
     private final AtomicBoolean raising = new AtomicBoolean();
     private final AtomicLong usedMs = new AtomicLong();
     private volatile long highMs;
@@ -26,18 +27,25 @@ public final class IdReservation {
     /**
      * @param startMs the predecessor's H: ids of this process start there
      * @param cleanStart whether the predecessor stopped cleanly: nothing of it can still be on its way to Redis
+     * @param stoppedMs if it did, its streams' clocks stood at this or below
      */
-    public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart) {
+    public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart, long stoppedMs) {
         this.store = store;
         this.clock = clock;
         this.startMs = startMs;
         this.cleanStart = cleanStart;
+        this.stoppedMs = stoppedMs;
         this.highMs = startMs;
     }
 
     /** The first millisecond that this process may mint in. */
     public long startMs() {
         return startMs;
+    }
+
+    /** After a clean stop, the latest time that the predecessor's clocks may have shown. */
+    long stoppedMs() {
+        return stoppedMs;
     }
 
     /** Whether a stripe is to be fenced at its first use. */

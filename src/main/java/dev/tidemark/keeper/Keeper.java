@@ -208,6 +208,15 @@ final class Keeper {
         }
     }
 
+    /** The stream got an acceptance window. */
+    void sortFromNow(KeeperStream stream) {
+        StripeKeeper there = stripes.get(stream.stripe(0));
+        if (there != null) {
+            there.sortFromNow();
+            watch(there);
+        }
+    }
+
     /** Seals what is acknowledged; the stripe must be open. */
     Position seal(KeeperStream stream, int index) {
         return stripe(stream, index).seal();

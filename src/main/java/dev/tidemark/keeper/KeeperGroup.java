@@ -1,5 +1,6 @@
 package dev.tidemark.keeper;
 
+import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
@@ -11,14 +12,16 @@ import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /** The keepers of this process: places streams on them by hash, and takes calls from any thread to the loop that owns the stripe. */
-public final class KeeperGroup implements Appends, SealedChunks {
+public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
     private final Vertx vertx;
     private final Clock clock;
     private final List<Keeper> keepers = new ArrayList<>();
     private final List<KeeperVerticle> verticles = new ArrayList<>();
+    private final LongAdder payloadsMoved = new LongAdder();
 
     /** @param count number of keepers, each with an event loop and a connection of its own */
     public KeeperGroup(
@@ -94,6 +97,34 @@ public final class KeeperGroup implements Appends, SealedChunks {
     @Override
     public void folded(LiveStream stream, int stripe, Position watermark, long lastOrdinal) {
         execute(stream, stripe, keeper -> keeper.folded(stream.stripe(stripe), watermark, lastOrdinal));
+    }
+
+    @Override
+    public Future<StripeNewest> newest(LiveStream stream, int stripe, int n) {
+        return onKeeper(
+                stream, stripe, (keeper, promise) -> promise.complete(StripeNewest.of(stream.snapshot(stripe), n)));
+    }
+
+    @Override
+    public Future<Chunk> payloads(LiveStream stream, int stripe, List<Position> ids) {
+        return onKeeper(stream, stripe, (keeper, promise) -> {
+            Chunk copied = stream.snapshot(stripe).copy(stream.id().generation(), stripe, ids);
+            payloadsMoved.add(copied.count());
+            promise.complete(copied);
+        });
+    }
+
+    @Override
+    public long payloadsMoved() {
+        return payloadsMoved.sum();
+    }
+
+    /** The stream got an acceptance window: claimed times are looked at from now on. */
+    Future<Void> sortFromNow(KeeperStream stream) {
+        return onKeeper(stream, 0, (keeper, promise) -> {
+            keeper.sortFromNow(stream);
+            promise.complete();
+        });
     }
 
     /** Closes the stripes of a deleted stream; appends under way fail. */

@@ -1,6 +1,7 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
@@ -9,6 +10,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 
@@ -23,8 +25,8 @@ final class KeeperStream implements LiveStream {
     /** Written by the keeper of the stripe, read by any thread. */
     private final AtomicReferenceArray<TimelineSnapshot> snapshots;
 
-    private volatile List<OrdinalRange> voided = List.of();
-    private volatile boolean reachable;
+    private final AtomicReferenceArray<List<OrdinalRange>> voided;
+    private final AtomicIntegerArray unreachable;
 
     /** Written by the owner of the streams' settings. */
     private volatile StreamSettings settings;
@@ -33,6 +35,7 @@ final class KeeperStream implements LiveStream {
     private volatile Map<Setting, Long> chosen;
 
     private volatile boolean deleted;
+    private volatile boolean finalOnArrival;
 
     /**
      * @param createdHere whether it was made since this process started
@@ -52,8 +55,13 @@ final class KeeperStream implements LiveStream {
         this.settings = settings;
         this.opener = opener;
         this.snapshots = new AtomicReferenceArray<>(settings.stripes());
+        this.voided = new AtomicReferenceArray<>(settings.stripes());
+        this.unreachable = new AtomicIntegerArray(settings.stripes());
+        this.finalOnArrival = settings.stripes() == 1 && settings.acceptanceWindowMs() == 0;
         for (int i = 0; i < settings.stripes(); i++) {
             snapshots.set(i, TimelineSnapshot.COLD);
+            voided.set(i, List.of());
+            unreachable.set(i, 1);
         }
     }
 
@@ -109,8 +117,18 @@ final class KeeperStream implements LiveStream {
     }
 
     @Override
+    public boolean finalOnArrival() {
+        return finalOnArrival;
+    }
+
+    @Override
     public boolean liveLogReachable() {
-        return reachable;
+        for (int i = 0; i < stripes(); i++) {
+            if (unreachable.get(i) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override
@@ -120,7 +138,7 @@ final class KeeperStream implements LiveStream {
 
     @Override
     public List<OrdinalRange> voided(int stripe) {
-        return voided;
+        return voided.get(stripe);
     }
 
     @Override
@@ -142,12 +160,35 @@ final class KeeperStream implements LiveStream {
         }
     }
 
-    void voided(List<OrdinalRange> ranges) {
-        voided = List.copyOf(ranges);
+    void voided(int stripe, List<OrdinalRange> ranges) {
+        voided.set(stripe, List.copyOf(ranges));
     }
 
-    void reachable(boolean now) {
-        reachable = now;
+    void reachable(int stripe, boolean now) {
+        unreachable.set(stripe, now ? 0 : 1);
+    }
+
+    /** From now on its events are sorted by the times that they claim. Only of a stream with one stripe. */
+    void sorted() {
+        finalOnArrival = false;
+    }
+
+    /** Order of the stream is final up to it. */
+    Position frontier() {
+        Position frontier = Position.MAX;
+        for (int i = 0; i < stripes(); i++) {
+            frontier = Position.min(frontier, snapshot(i).frontier());
+        }
+        return frontier;
+    }
+
+    /** The newest event of all stripes. */
+    Position newest() {
+        Position newest = Position.ZERO;
+        for (int i = 0; i < stripes(); i++) {
+            newest = Position.max(newest, snapshot(i).tail());
+        }
+        return newest;
     }
 
     void deleted() {

@@ -6,6 +6,7 @@ import dev.tidemark.event.StreamName;
 import dev.tidemark.event.StreamSettings;
 import dev.tidemark.event.StripeId;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -28,6 +29,28 @@ public interface LiveStream {
 
     default StripeId stripe(int index) {
         return new StripeId(id(), index);
+    }
+
+    /**
+     * Whether an event's place is final as soon as it is acknowledged: one stripe, and no acceptance window. A stream that once had a
+     * window says no as long as this process knows it.
+     */
+    default boolean finalOnArrival() {
+        return true;
+    }
+
+    /** What memory holds of the stream now. */
+    default StreamSnapshot snapshot() {
+        return finalOnArrival() ? snapshot(0) : merged();
+    }
+
+    /** What memory holds of all stripes now. */
+    default MergedSnapshot merged() {
+        List<TimelineSnapshot> parts = new ArrayList<>(stripes());
+        for (int i = 0; i < stripes(); i++) {
+            parts.add(snapshot(i));
+        }
+        return new MergedSnapshot(parts);
     }
 
     /** What memory holds of a stripe now. */

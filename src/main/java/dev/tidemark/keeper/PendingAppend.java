@@ -16,6 +16,8 @@ final class PendingAppend {
 
     /** With their ids, once minted for the present try; empty before. */
     List<Event> minted = List.of();
+
+    private Position lowestId = Position.MAX;
     /** Whether the connection broke before the answer came: only a look into Redis tells what became of it. */
     boolean outcomeOpen;
 
@@ -40,8 +42,9 @@ final class PendingAppend {
     void succeed() {
         if (!answered) {
             answered = true;
-            promise.tryComplete(
-                    new Appends.Appended(minted.stream().map(Event::id).toList()));
+            promise.tryComplete(new Appends.Appended(
+                    minted.stream().map(Event::id).toList(),
+                    minted.get(minted.size() - 1).entry()));
         }
     }
 
@@ -52,8 +55,23 @@ final class PendingAppend {
         }
     }
 
-    Position firstId() {
-        return minted.get(0).id();
+    /** Entry id of its first event. */
+    Position firstEntry() {
+        return minted.get(0).entry();
+    }
+
+    /** The lowest of its events' ids. */
+    Position lowestId() {
+        return lowestId;
+    }
+
+    /** It has ids now. */
+    void minted(List<Event> now) {
+        minted = now;
+        lowestId = Position.MAX;
+        for (Event event : now) {
+            lowestId = Position.min(lowestId, event.id());
+        }
     }
 
     OrdinalRange ordinals() {

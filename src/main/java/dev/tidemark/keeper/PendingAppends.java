@@ -1,9 +1,11 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Clock;
+import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Problem.Stored;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -92,6 +94,22 @@ final class PendingAppends {
         inFlightEvents -= append.events.size();
         inFlightBytes -= append.bytes;
         return true;
+    }
+
+    /** Those in flight, in order. */
+    Collection<PendingAppend> inFlight() {
+        return inFlight;
+    }
+
+    /** The lowest event id in flight, or null if there is none. */
+    @Nullable
+    Position lowestIdInFlight() {
+        Position lowest = null;
+        for (PendingAppend append : inFlight) {
+            Position id = append.lowestId();
+            lowest = lowest == null ? id : Position.min(lowest, id);
+        }
+        return lowest;
     }
 
     boolean noneInFlight() {

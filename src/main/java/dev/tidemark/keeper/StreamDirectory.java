@@ -136,10 +136,29 @@ public final class StreamDirectory implements Streams {
                         .with("setting", setting.key());
             }
         }
-        return store.update(stream.id(), chosen, stream.createdMs()).map(stored -> {
-            stream.settings(chosen, settings);
-            return new Created(stream, false);
-        });
+        boolean windowEnds = settings.acceptanceWindowMs() == 0 && !stream.finalOnArrival();
+        return (windowEnds ? foldSorted(stream, settings) : Future.<Void>succeededFuture())
+                .compose(folded -> store.update(stream.id(), chosen, stream.createdMs()))
+                .compose(stored -> {
+                    stream.settings(chosen, settings);
+                    if (settings.acceptanceWindowMs() == 0 || !stream.finalOnArrival()) {
+                        return Future.succeededFuture();
+                    }
+                    stream.sorted();
+                    return keepers.sortFromNow(stream);
+                })
+                .map(new Created(stream, false));
+    }
+
+    /** A window that ends stays on record until what it has sorted is folded: a start must know that entries don't stand in id order. */
+    private Future<Void> foldSorted(KeeperStream stream, StreamSettings settings) {
+        StreamSettings before = stream.settings();
+        Map<Setting, Long> chosenBefore = stream.chosen();
+        if (before.acceptanceWindowMs() == 0) {
+            return Future.succeededFuture();
+        }
+        stream.settings(chosenBefore, settings);
+        return store.fold(stream).<Void>mapEmpty().onFailure(failure -> stream.settings(chosenBefore, before));
     }
 
     private static Map<Setting, Long> merge(Map<Setting, Long> chosen, Map<Setting, @Nullable Long> changed) {

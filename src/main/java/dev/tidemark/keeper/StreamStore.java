@@ -1,5 +1,6 @@
 package dev.tidemark.keeper;
 
+import dev.tidemark.event.Position;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
 import io.vertx.core.Future;
@@ -12,6 +13,9 @@ public interface StreamStore {
 
     /** Replaces what was chosen for a stream. */
     Future<Void> update(StreamId stream, Map<Setting, Long> settings, long createdMs);
+
+    /** Folds what a stream has acknowledged, up to its frontier; gives W. */
+    Future<Position> fold(LiveStream stream);
 
     /** Marks a stream as deleted, for good: whatever happens from now on, it isn't coming back. */
     Future<Void> tombstone(StreamId stream, Map<Setting, Long> settings, long createdMs);

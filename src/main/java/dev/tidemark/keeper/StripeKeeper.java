@@ -10,6 +10,7 @@ import dev.tidemark.event.Problem;
 import dev.tidemark.event.Problem.Stored;
 import dev.tidemark.event.StreamSettings;
 import dev.tidemark.event.StripeId;
+import dev.tidemark.event.Units;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.Future;
@@ -63,6 +64,12 @@ final class StripeKeeper {
     private Future<?> atWork = Future.succeededFuture();
 
     private @Nullable Timeline timeline;
+    /** Where events stand, and those whose place isn't final; null as long as order is final on arrival. */
+    private @Nullable Acceptance acceptance;
+
+    private @Nullable Arrivals arrivals;
+    private long lastOrdinal;
+    private long memoryBytes;
     private Position watermark = Position.ZERO;
     private long nextOrdinal = 1;
     private long partedSinceNs;
@@ -90,7 +97,7 @@ final class StripeKeeper {
         if (next == State.PARTED) {
             partedSinceNs = keeper.clock().monotonicNs();
         }
-        stream.reachable(next == State.OPEN);
+        stream.reachable(stripe.index(), next == State.OPEN);
     }
 
     // ---- appends ----
@@ -177,18 +184,42 @@ final class StripeKeeper {
         if (append.events.get(0).importId() != null && !importable(append)) {
             return false;
         }
+        Acceptance window = acceptance;
+        if (window != null && !isAccepted(append, window)) {
+            return false;
+        }
         List<OrdinalRange> carried = voided.takeUnwritten();
         List<Event> minted = new ArrayList<>(append.events.size());
         for (NewEvent event : append.events) {
-            Position id = nextId(event);
+            Position entry = nextId(event);
+            Acceptance.Place place = window == null
+                    ? new Acceptance.Place(entry, false)
+                    : window.place(event, entry, stream.settings());
             EventExtras extras = carried.isEmpty() ? null : new EventExtras(null, carried);
             carried = List.of();
-            minted.add(new Event(id, id, nextOrdinal++, event.time(), false, event.type(), extras, event.payload()));
+            minted.add(new Event(
+                    place.id(),
+                    entry,
+                    nextOrdinal++,
+                    event.time(),
+                    place.late(),
+                    event.type(),
+                    extras,
+                    event.payload()));
         }
-        append.minted = minted;
+        append.minted(minted);
         clock.reached(mint.last().ms());
         keeper.reservation().used(mint.last().ms());
         return true;
+    }
+
+    private boolean isAccepted(PendingAppend append, Acceptance window) {
+        window.advance(stream.settings(), pending.lowestIdInFlight());
+        Problem refusal = window.refusalOrNull(append.events, stream.settings(), clock.nowMs());
+        if (refusal != null) {
+            append.fail(refusal);
+        }
+        return refusal == null;
     }
 
     private Position nextId(NewEvent event) {
@@ -201,7 +232,19 @@ final class StripeKeeper {
     }
 
     private boolean importable(PendingAppend append) {
+        if (stream.settings().acceptanceWindowMs() > 0) {
+            append.fail(Problem.badRequest(
+                            "ids can't be imported into a stream with an acceptance window (acceptance_window is "
+                                    + Units.formatDuration(stream.settings().acceptanceWindowMs()) + ")")
+                    .with("stored", Stored.NO.text()));
+            return false;
+        }
+        Acceptance window = acceptance;
         Position last = mint.last();
+        if (window != null) {
+            window.advance(stream.settings(), pending.lowestIdInFlight());
+            last = Position.max(last, window.frontier());
+        }
         for (NewEvent event : append.events) {
             Position id = Objects.requireNonNull(event.importId()).position();
             if (!id.isAfter(last) || id.ms() > keeper.clock().wallMs()) {
@@ -239,12 +282,29 @@ final class StripeKeeper {
     }
 
     private void store(PendingAppend append) {
-        StreamSettings settings = stream.settings();
-        long before = timeline().bytes();
         for (Event event : append.minted) {
-            timeline().add(event, settings);
+            store(event);
         }
-        keeper.memoryChanged(timeline().bytes() - before);
+        countMemory();
+    }
+
+    private void store(Event event) {
+        Acceptance window = acceptance;
+        Arrivals arrived = arrivals;
+        if (window == null || arrived == null) {
+            timeline().add(event, stream.settings());
+        } else {
+            arrived.add(event, stream.settings());
+            window.acknowledged(event);
+        }
+        lastOrdinal = event.ordinal();
+    }
+
+    private void countMemory() {
+        long bytes = timeline == null ? 0 : timeline.bytes();
+        bytes += arrivals == null ? 0 : arrivals.bytes();
+        keeper.memoryChanged(bytes - memoryBytes);
+        memoryBytes = bytes;
     }
 
     private void refused(PendingAppend append, LiveLogException failure) {
@@ -285,7 +345,7 @@ final class StripeKeeper {
         if (pending.noneInFlight()) {
             nextOrdinal = voided.takeBack(nextOrdinal);
         }
-        stream.voided(voided.all());
+        stream.voided(stripe.index(), voided.all());
     }
 
     static Problem problemOf(LiveLogException failure) {
@@ -338,14 +398,57 @@ final class StripeKeeper {
             clock.reached(keeper.reservation().usedMs() + 1);
         }
         nextOrdinal = opened.lastOrdinal() + 1;
-        Timeline fresh = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
-        fresh.preload(opened.newest(), opened.floor(), stream.settings());
-        timeline = fresh;
-        keeper.memoryChanged(fresh.bytes());
+        lastOrdinal = opened.lastOrdinal();
+        timeline = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
+        if (opened.sorted()) {
+            sort(frontierAtStart(opened), opened.lastEntry());
+            opened.newest().forEach(this::takeFound);
+        } else {
+            timeline.preload(opened.newest(), opened.floor(), stream.settings());
+        }
+        countMemory();
         become(State.OPEN);
+        if (!stream.finalOnArrival()) {
+            sortFromNow();
+        }
         publish();
         keeper.opened(this);
         sendWaiting();
+    }
+
+    /** From now on the places of events are decided by {@link Acceptance}. */
+    private void sort(Position frontier, Position lastEntry) {
+        acceptance = new Acceptance(stripe.index(), stream.stripes() == 1, clock, frontier, timeline().tail());
+        arrivals = new Arrivals(stripe, lastEntry);
+    }
+
+    /** An unfolded event that stood in the live log at the start. */
+    private void takeFound(Event event) {
+        Objects.requireNonNull(acceptance).taken(event);
+        store(event);
+    }
+
+    /** Nothing may be given at or below what the predecessor may have called final. */
+    private Position frontierAtStart(StripeOpening.Opened opened) {
+        IdReservation reservation = keeper.reservation();
+        long finalMs = stream.createdHere()
+                ? 0
+                : reservation.needsFence(false)
+                        ? reservation.startMs()
+                        : reservation.stoppedMs() - stream.settings().acceptanceWindowMs();
+        return Position.max(opened.watermark(), Acceptance.endBefore(finalMs));
+    }
+
+    /**
+     * The stream got an acceptance window: what it has is final, and the claimed times of what comes are looked at. What is in flight has
+     * ids of its arrival, so nothing waits for it.
+     */
+    void sortFromNow() {
+        if (timeline != null && acceptance == null && state != State.CLOSED) {
+            sort(timeline.tail(), timeline.tail());
+            pending.inFlight().forEach(append -> append.minted.forEach(acceptance::taken));
+            publish();
+        }
     }
 
     private void openFailed(Throwable cause) {
@@ -387,7 +490,7 @@ final class StripeKeeper {
             return;
         }
         become(State.RESUMING);
-        Position lastEntry = timeline().tail();
+        Position lastEntry = arrivals == null ? timeline().tail() : arrivals.last();
         Future<List<Event>> resuming = new StripeResume(stripe, appender, mint, lastEntry, clock.nowMs()).resume();
         atWork = resuming;
         resuming.onComplete(resumed -> {
@@ -414,9 +517,9 @@ final class StripeKeeper {
         List<PendingAppend> notStored = new ArrayList<>();
         List<PendingAppend> succeeded = new ArrayList<>();
         for (PendingAppend append : pending.landAll()) {
-            dropBelow(stored, append.firstId());
+            dropBelow(stored, append.firstEntry());
             Event first = stored.peek();
-            if (first != null && first.id().equals(append.firstId())) {
+            if (first != null && first.entry().equals(append.firstEntry())) {
                 append.minted.forEach(event -> stored.poll());
                 store(append);
                 succeeded.add(append);
@@ -424,13 +527,13 @@ final class StripeKeeper {
                 notStored.add(append);
             }
         }
-        nextOrdinal = timeline().lastOrdinal() + 1;
+        nextOrdinal = lastOrdinal + 1;
         for (PendingAppend append : notStored) {
             if (append.ordinals().last() < nextOrdinal) {
                 voided.add(append.ordinals());
             }
         }
-        stream.voided(voided.all());
+        stream.voided(stripe.index(), voided.all());
         become(State.OPEN);
         publish();
         succeeded.forEach(PendingAppend::succeed);
@@ -438,8 +541,8 @@ final class StripeKeeper {
         sendWaiting();
     }
 
-    private static void dropBelow(Deque<Event> stored, Position id) {
-        while (!stored.isEmpty() && stored.element().id().isBefore(id)) {
+    private static void dropBelow(Deque<Event> stored, Position entry) {
+        while (!stored.isEmpty() && stored.element().entry().isBefore(entry)) {
             stored.remove();
         }
     }
@@ -450,7 +553,7 @@ final class StripeKeeper {
             PendingAppend append = notStored.get(i);
             if (!append.isAnswered()) {
                 append.outcomeOpen = false;
-                append.minted = List.of();
+                append.minted(List.of());
                 pending.waitFirst(append);
             }
         }
@@ -463,8 +566,11 @@ final class StripeKeeper {
         if (state == State.CLOSED) {
             return;
         }
-        if (timeline != null && state != State.COLD && timeline.sealIfDue(clock.nowMs(), stream.settings())) {
-            publish();
+        if (timeline != null && state != State.COLD) {
+            boolean sealed = timeline.sealIfDue(clock.nowMs(), stream.settings());
+            if (sealed || frontierIsDue()) {
+                publish();
+            }
         }
         pending.expire(
                 state == State.OPENING
@@ -477,12 +583,29 @@ final class StripeKeeper {
         sendWaiting();
     }
 
+    /** Whether the frontier can pass an event of the stream that it hasn't passed yet, for all to see. */
+    private boolean frontierIsDue() {
+        Acceptance window = acceptance;
+        if (window == null) {
+            return false;
+        }
+        Position published = stream.snapshot(stripe.index()).frontier();
+        if (!stream.newest().isAfter(published)) {
+            return false;
+        }
+        window.advance(stream.settings(), pending.lowestIdInFlight());
+        return window.frontier().isAfter(published);
+    }
+
     private long sinceMs(long ns) {
         return (keeper.clock().monotonicNs() - ns) / 1_000_000;
     }
 
     boolean needsTick() {
-        return !pending.isEmpty() || state == State.PARTED || (timeline != null && timeline.hasActive());
+        return !pending.isEmpty()
+                || state == State.PARTED
+                || (timeline != null && timeline.hasActive())
+                || (arrivals != null && (arrivals.hasProvisional() || stream.stripes() > 1));
     }
 
     boolean isQuiet() {
@@ -500,19 +623,23 @@ final class StripeKeeper {
         if (state == State.CLOSED) {
             throw stream.gone();
         }
+        if (acceptance != null) {
+            publish();
+        }
         if (timeline().seal()) {
             publish();
         }
-        return timeline().tail();
+        return acceptance == null ? timeline().tail() : acceptance.frontier();
     }
 
-    void folded(Position newWatermark, long lastOrdinal) {
+    /** @param archivedOrdinal all ordinals up to it are accounted for by the archive */
+    void folded(Position newWatermark, long archivedOrdinal) {
         if (timeline == null || state == State.CLOSED) {
             return;
         }
         watermark = Position.max(watermark, newWatermark);
-        voided.archived(lastOrdinal);
-        stream.voided(voided.all());
+        voided.archived(archivedOrdinal);
+        stream.voided(stripe.index(), voided.all());
         release(stream.settings().tailCapacity());
     }
 
@@ -521,9 +648,13 @@ final class StripeKeeper {
         if (timeline == null) {
             return;
         }
-        long before = timeline.bytes();
-        if (timeline.release(watermark, keepEvents)) {
-            keeper.memoryChanged(timeline.bytes() - before);
+        boolean released = timeline.release(watermark, keepEvents);
+        if (arrivals != null && keepEvents == 0) {
+            arrivals.release(stream.frontier(), 0);
+            released = true;
+        }
+        if (released) {
+            countMemory();
             publish();
         }
     }
@@ -532,16 +663,33 @@ final class StripeKeeper {
 
     /** Closes for good; completes when nothing that was begun can make the key again. */
     Future<Void> close(RuntimeException problem) {
-        long bytes = timeline == null ? 0 : timeline.bytes();
         become(State.CLOSED);
         pending.failWaiting(problem);
         pending.landAll().forEach(append -> append.fail(problem));
         timeline = null;
-        keeper.memoryChanged(-bytes);
+        arrivals = null;
+        countMemory();
         return atWork.transform(ended -> Future.succeededFuture());
     }
 
     private void publish() {
-        stream.publish(stripe.index(), timeline().snapshot(timeline().tail()));
+        Acceptance window = acceptance;
+        Arrivals arrived = arrivals;
+        if (window == null || arrived == null) {
+            stream.publish(stripe.index(), timeline().snapshot(timeline().tail()));
+            return;
+        }
+        Position lowestInFlight = pending.lowestIdInFlight();
+        window.advance(stream.settings(), lowestInFlight);
+        Position excess = arrived.excess(keeper.limits().acceptanceBytesMax());
+        window.raise(excess, lowestInFlight);
+        for (Event event : arrived.settle(window.frontier())) {
+            timeline().add(event, stream.settings());
+        }
+        arrived.release(stream.frontier());
+        countMemory();
+        stream.publish(
+                stripe.index(),
+                timeline().snapshot(window.frontier(), window.tail(), lastOrdinal, arrived.view()));
     }
 }

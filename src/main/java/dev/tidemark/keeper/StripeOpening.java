@@ -26,6 +26,9 @@ final class StripeOpening {
     private final StripeId stripe;
     private final KeeperStream stream;
     private final Keeper keeper;
+    /** How the stream was when this began. */
+    private final boolean finalOnArrival;
+
     private final Deque<Event> newest = new ArrayDeque<>();
     private long newestBytes;
 
@@ -33,6 +36,7 @@ final class StripeOpening {
         this.stripe = stripe;
         this.stream = stream;
         this.keeper = keeper;
+        this.finalOnArrival = stream.finalOnArrival();
     }
 
     /**
@@ -41,7 +45,9 @@ final class StripeOpening {
      * @param floor memory begins above it
      * @param tail newest event of the stripe, in the live log or the archive
      * @param lastOrdinal its ordinal
-     * @param newest the newest entries, oldest first
+     * @param sorted whether order isn't final on arrival
+     * @param lastEntry entry id below which nothing unfolded stands; where order is final on arrival it says nothing
+     * @param newest the newest entries, oldest first; all unfolded ones where order isn't final on arrival
      */
     record Opened(
             Position watermark,
@@ -49,6 +55,8 @@ final class StripeOpening {
             Position floor,
             Position tail,
             long lastOrdinal,
+            boolean sorted,
+            Position lastEntry,
             List<Event> newest) {}
 
     Future<Opened> open() {
@@ -62,8 +70,12 @@ final class StripeOpening {
             return StripeResume.startAboveLiveLog(
                             appender, stripe, mint, keeper.clock().wallMs())
                     .compose(ready -> fenceIfNeeded(appender, mint))
-                    .compose(fenced -> load(appender, Position.MAX))
-                    .map(all -> opened(archived, mint.last(), all));
+                    .compose(fenced -> finalOnArrival
+                            ? load(appender, Position.MAX)
+                                    .compose(all -> standInIdOrder()
+                                            ? Future.succeededFuture(opened(archived, mint.last(), all))
+                                            : sorted(appender, archived, mint))
+                            : sorted(appender, archived, mint));
         });
     }
 
@@ -89,6 +101,37 @@ final class StripeOpening {
         });
     }
 
+    /** Not if the stream had an acceptance window until shortly before its last process ended. */
+    private boolean standInIdOrder() {
+        return newest.stream().allMatch(event -> event.id().equals(event.entry()));
+    }
+
+    private Future<Opened> sorted(StripeAppender appender, ArchivedState.Archived archived, Mint mint) {
+        stream.sorted();
+        newest.clear();
+        return loadUnfolded(appender, archived.watermark(), archived.watermark())
+                .map(all -> unfolded(archived, mint.last()));
+    }
+
+    /** Where order isn't final on arrival, all that isn't folded is held in memory: its entries don't stand in id order. */
+    private Future<Void> loadUnfolded(StripeAppender appender, Position watermark, Position after) {
+        return appender.range(stripe, after, Position.MAX, PAGE).compose(page -> {
+            newest.addAll(page.events());
+            return page.full() ? loadUnfolded(appender, watermark, page.last()) : Future.succeededFuture();
+        });
+    }
+
+    private Opened unfolded(ArchivedState.Archived archived, Position lastPossible) {
+        Position watermark = archived.watermark();
+        long lastOrdinal = archived.lastOrdinal();
+        for (Event event : newest) {
+            lastOrdinal = Math.max(lastOrdinal, event.ordinal());
+        }
+        List<Event> above =
+                newest.stream().filter(event -> event.id().isAfter(watermark)).toList();
+        return new Opened(watermark, lastPossible, watermark, watermark, lastOrdinal, true, watermark, above);
+    }
+
     private Opened opened(ArchivedState.Archived archived, Position lastPossible, boolean all) {
         Position watermark = archived.watermark();
         boolean archiveIsAhead =
@@ -97,12 +140,12 @@ final class StripeOpening {
             // The live log is empty, or Redis came back with less than was folded: memory begins behind the archive.
             long last = newest.isEmpty() ? 0 : newest.getLast().ordinal();
             return new Opened(
-                    watermark, lastPossible, watermark, watermark, Math.max(archived.lastOrdinal(), last), List.of());
+                    watermark, lastPossible, watermark, watermark, Math.max(archived.lastOrdinal(), last), false, watermark, List.of());
         }
         Event first = newest.getFirst();
         Event last = newest.getLast();
         boolean joinsArchive = all && first.id().isAfter(watermark) && first.ordinal() == archived.lastOrdinal() + 1;
         Position floor = joinsArchive ? watermark : first.id().previous();
-        return new Opened(watermark, lastPossible, floor, last.id(), last.ordinal(), List.copyOf(newest));
+        return new Opened(watermark, lastPossible, floor, last.id(), last.ordinal(), false, floor, List.copyOf(newest));
     }
 }

@@ -170,7 +170,14 @@ final class Timeline {
     }
 
     TimelineSnapshot snapshot(Position frontier) {
+        return snapshot(frontier, tail, lastOrdinal, null);
+    }
+
+    /** With events above the frontier, which aren't here. */
+    TimelineSnapshot snapshot(
+            Position frontier, Position newest, long newestOrdinal, @Nullable ArrivalsView arrivals) {
         @Nullable Chunk growing = active.isEmpty() ? null : active.view();
-        return new TimelineSnapshot(sealed, from, to, growing, count(), floor, tail, frontier, lastOrdinal, true);
+        return new TimelineSnapshot(
+                sealed, from, to, growing, arrivals, count(), floor, newest, frontier, newestOrdinal, true);
     }
 }

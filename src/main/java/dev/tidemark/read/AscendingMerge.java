@@ -8,7 +8,7 @@ import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import io.vertx.core.Future;
@@ -24,6 +24,7 @@ final class AscendingMerge implements MergeRead {
     private final Position through;
     private final Continuity continuity;
     private final LivePageSize liveSize = new LivePageSize();
+    private final Floors floors;
     /** Everything at or below it is done, whether there was an event or not. */
     private Position position;
     /** The last event given or gap announced. */
@@ -41,12 +42,19 @@ final class AscendingMerge implements MergeRead {
      * @param through inclusive; {@link Position#MAX} to go on with the tail
      */
     AscendingMerge(StreamSource source, View view, Position start, boolean fromEarliest, Position through) {
+        this(source, view, start, Floors.NONE, fromEarliest, through);
+    }
+
+    /** @param floors what the reader was given before is left out */
+    AscendingMerge(
+            StreamSource source, View view, Position start, Floors floors, boolean fromEarliest, Position through) {
         this.source = source;
+        this.floors = floors;
         this.view = view;
         this.through = through;
         this.fromEarliest = fromEarliest;
         neighbours = new Neighbours(source);
-        continuity = new Continuity(start);
+        continuity = new Continuity(start, source::finalOnArrival);
         position = start;
         given = start;
     }
@@ -70,7 +78,7 @@ final class AscendingMerge implements MergeRead {
             if (source.isDeleted()) {
                 return Future.failedFuture(source.deleted());
             }
-            TimelineSnapshot snapshot = source.snapshot();
+            StreamSnapshot snapshot = source.snapshot();
             Position end = snapshot.isOpen() ? Position.min(through, StreamSource.end(snapshot, view)) : through;
             if (position.compareTo(end) >= 0) {
                 return reached(page, snapshot);
@@ -101,7 +109,7 @@ final class AscendingMerge implements MergeRead {
         }
     }
 
-    private Future<MergePage> reached(PageBuilder page, TimelineSnapshot snapshot) {
+    private Future<MergePage> reached(PageBuilder page, StreamSnapshot snapshot) {
         if (snapshot.isOpen() && continuity.isUnknown() && position.compareTo(snapshot.tail()) >= 0) {
             continuity.isAt(position, snapshot.lastOrdinal());
         }
@@ -137,7 +145,7 @@ final class AscendingMerge implements MergeRead {
         continuity.isAt(position);
     }
 
-    private Future<Void> lookUp(TimelineSnapshot snapshot) {
+    private Future<Void> lookUp(StreamSnapshot snapshot) {
         return neighbours.ordinalAt(snapshot, position).map(ordinal -> {
             if (ordinal == Neighbours.NONE) {
                 archiveFirst = position.isBefore(source.watermark());
@@ -149,7 +157,7 @@ final class AscendingMerge implements MergeRead {
         });
     }
 
-    private void takeMemory(PageBuilder page, TimelineSnapshot snapshot, Position end) {
+    private void takeMemory(PageBuilder page, StreamSnapshot snapshot, Position end) {
         List<Slice> slices = through(snapshot.after(position, page.eventsRoom(), page.bytesRoom()), end);
         if (give(page, slices) && !page.isFull() && announceMissing(page, Neighbours.inMemory(snapshot, end), end)) {
             position = end;
@@ -181,7 +189,7 @@ final class AscendingMerge implements MergeRead {
             return false;
         }
         page.announce(gaps);
-        page.addAll(slices);
+        page.addAll(floors.unseen(slices));
         return true;
     }
 
@@ -203,12 +211,16 @@ final class AscendingMerge implements MergeRead {
     }
 
     /** The reader gives up what lies between its cursor and the tail of {@code snapshot}. */
-    Gap skipTo(TimelineSnapshot snapshot) {
+    Gap skipTo(StreamSnapshot snapshot) {
         Gap gap = new Gap(given, snapshot.tail(), Gap.Reason.SKIPPED);
         position = snapshot.tail();
         given = position;
         continuity.isAt(position, snapshot.lastOrdinal());
         return gap;
+    }
+
+    Floors floors() {
+        return floors;
     }
 
     /** Ordinal of the last event given; negative if it isn't known. */
@@ -250,7 +262,7 @@ final class AscendingMerge implements MergeRead {
                     }
                     Chunk events = archived.events();
                     archived.gaps().forEach(page::announce);
-                    page.add(events.slice());
+                    page.addAll(floors.unseen(List.of(events.slice())));
                     given = Position.max(given, last);
                     archiveFirst = false;
                     if (events.count() > 0 && events.last().equals(last)) {
@@ -279,7 +291,7 @@ final class AscendingMerge implements MergeRead {
                 Problem.Kind.DAMAGED, "the archive says that it goes on at " + position + ", but gives nothing");
     }
 
-    private Future<MergePage> takeLive(PageBuilder page, TimelineSnapshot snapshot, Position end) {
+    private Future<MergePage> takeLive(PageBuilder page, StreamSnapshot snapshot, Position end) {
         Position start = position;
         Position watermark = source.watermark();
         Position upTo = Position.min(end, snapshot.floor());
@@ -296,7 +308,7 @@ final class AscendingMerge implements MergeRead {
                 : Future.failedFuture(failure);
     }
 
-    private Future<MergePage> takeLive(PageBuilder page, TimelineSnapshot snapshot, Position upTo, LiveLogPage live) {
+    private Future<MergePage> takeLive(PageBuilder page, StreamSnapshot snapshot, Position upTo, LiveLogPage live) {
         liveSize.learn(live);
         List<Event> between = live.events().stream()
                 .filter(event -> event.id().isAfter(position) && !event.id().isAfter(upTo))

@@ -5,11 +5,12 @@ import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Sees by the ordinals that nothing is missing between the events that one reader is given in rising order: what memory and live
- * log should hold and don't is a gap, however it came about. The archive announces its own gaps. One stripe without acceptance
- * window, where ordinals rise with the ids.
+ * log should hold and don't is a gap, however it came about. The archive announces its own gaps. Where order isn't final on arrival,
+ * ordinals don't rise with the ids: there it sees nothing, and keepers hold in memory whatever isn't archived.
  */
 final class Continuity {
     /** The ordinal of the event at or before the reader's position has to be looked up. */
@@ -17,15 +18,18 @@ final class Continuity {
     /** Whatever comes next is taken: what lies before it has been announced, or can't be known. */
     private static final long ANY = -2;
 
+    private final BooleanSupplier ordinalsRise;
     private long last = UNKNOWN;
     private Position at;
 
-    Continuity(Position start) {
+    /** @param ordinalsRise whether they rise with the ids in what is read */
+    Continuity(Position start, BooleanSupplier ordinalsRise) {
         at = start;
+        this.ordinalsRise = ordinalsRise;
     }
 
     boolean isUnknown() {
-        return last == UNKNOWN;
+        return last == UNKNOWN && ordinalsRise.getAsBoolean();
     }
 
     /** Everything up to {@code position} has been given; the event at or before it has this ordinal. */
@@ -42,12 +46,15 @@ final class Continuity {
 
     /** The ordinal of the last event given or known; 0 at the start of a stream; negative if it isn't known. */
     long last() {
-        return last;
+        return ordinalsRise.getAsBoolean() ? last : ANY;
     }
 
     /** What is missing before and within the next events, in order; nothing is changed. */
     List<Hole> holes(List<Slice> slices) {
         List<Hole> holes = List.of();
+        if (!ordinalsRise.getAsBoolean()) {
+            return holes;
+        }
         Position position = at;
         long ordinal = last;
         for (Slice slice : slices) {
@@ -76,7 +83,7 @@ final class Continuity {
 
     /** Whether something is missing before what comes next. */
     boolean isBroken(Neighbour next) {
-        return last >= 0 && !next.follows(last);
+        return last >= 0 && ordinalsRise.getAsBoolean() && !next.follows(last);
     }
 
     /** What is missing before what comes next, if {@link #isBroken}. */

@@ -7,7 +7,7 @@ import dev.tidemark.event.Gap;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import io.vertx.core.Future;
@@ -74,7 +74,7 @@ final class DescendingMerge implements MergeRead {
             if (source.isDeleted()) {
                 return Future.failedFuture(source.deleted());
             }
-            TimelineSnapshot snapshot = source.snapshot();
+            StreamSnapshot snapshot = source.snapshot();
             Position aboveArchive = source.watermark().next();
             if (!snapshot.isOpen() && before.isAfter(aboveArchive)) {
                 return open(page);
@@ -92,7 +92,7 @@ final class DescendingMerge implements MergeRead {
             if (!inMemory && !before.isAfter(aboveArchive)) {
                 return takeArchive(page);
             }
-            if (!neighbourKnown) {
+            if (!neighbourKnown && source.finalOnArrival()) {
                 return lookUp(page, snapshot);
             }
             if (!inMemory) {
@@ -121,7 +121,7 @@ final class DescendingMerge implements MergeRead {
         return Future.succeededFuture(page.falling(MergePage.End.AWAY, false));
     }
 
-    private void start(TimelineSnapshot snapshot, Position aboveArchive) {
+    private void start(StreamSnapshot snapshot, Position aboveArchive) {
         if (!started) {
             started = true;
             before = Position.min(
@@ -130,7 +130,7 @@ final class DescendingMerge implements MergeRead {
         }
     }
 
-    private Future<MergePage> lookUp(PageBuilder page, TimelineSnapshot snapshot) {
+    private Future<MergePage> lookUp(PageBuilder page, StreamSnapshot snapshot) {
         return neighbours
                 .above(snapshot, before.previous())
                 .compose(above -> {
@@ -146,11 +146,11 @@ final class DescendingMerge implements MergeRead {
     }
 
     /** What lies above it is read from memory. */
-    private Position floor(TimelineSnapshot snapshot) {
+    private Position floor(StreamSnapshot snapshot) {
         return archiveFirst ? Position.max(snapshot.floor(), source.watermark()) : snapshot.floor();
     }
 
-    private void takeMemory(PageBuilder page, TimelineSnapshot snapshot, Position earliest) {
+    private void takeMemory(PageBuilder page, StreamSnapshot snapshot, Position earliest) {
         Position lowest = Position.max(Position.max(from, floor(snapshot).next()), earliest);
         List<Slice> slices = snapshot.before(before, lowest, page.eventsRoom(), page.bytesRoom());
         if (give(page, slices)) {
@@ -169,15 +169,17 @@ final class DescendingMerge implements MergeRead {
             return false;
         }
         announceReversed(page, losses.stream().map(this::lost).toList());
-        newer = Neighbour.firstOf(slices);
-        oldest = newer;
+        if (source.finalOnArrival()) {
+            newer = Neighbour.firstOf(slices);
+            oldest = newer;
+        }
         page.addReversed(slices);
         return true;
     }
 
     /** What is missing within some events and between them and the event given last, in rising order. */
     private List<Hole> holes(List<Slice> slices) {
-        Continuity within = new Continuity(slices.get(0).first());
+        Continuity within = new Continuity(slices.get(0).first(), source::finalOnArrival);
         List<Hole> holes = within.holes(slices);
         within.take(slices);
         if (newer == null || !within.isBroken(newer)) {
@@ -251,7 +253,7 @@ final class DescendingMerge implements MergeRead {
         neighbourKnown = true;
         announceReversed(page, archived.gaps());
         page.add(events.slice());
-        oldest = events.count() == 0 ? oldest : Neighbour.of(events, 0);
+        oldest = events.count() == 0 || !source.finalOnArrival() ? oldest : Neighbour.of(events, 0);
         return true;
     }
 
@@ -313,7 +315,7 @@ final class DescendingMerge implements MergeRead {
     }
 
     /** Nothing is left: what is missing before the last event given is announced. */
-    private Future<MergePage> bottom(PageBuilder page, TimelineSnapshot snapshot) {
+    private Future<MergePage> bottom(PageBuilder page, StreamSnapshot snapshot) {
         if (bottomDone || (oldest != null && oldest.follows(0))) {
             return reached(page);
         }
@@ -337,7 +339,7 @@ final class DescendingMerge implements MergeRead {
     }
 
     private Future<MergePage> announceBelow(
-            PageBuilder page, TimelineSnapshot snapshot, Position below, Neighbour last) {
+            PageBuilder page, StreamSnapshot snapshot, Position below, Neighbour last) {
         return neighbours
                 .ordinalAt(snapshot, below)
                 .compose(ordinal -> {

@@ -6,11 +6,9 @@ import dev.tidemark.event.EventId;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
-import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import io.vertx.core.Future;
-import java.util.List;
 
 /** One event by its id, from wherever it is. Stateless. */
 final class EventRead {
@@ -27,7 +25,7 @@ final class EventRead {
     private static Future<Event> find(StreamSource source, EventId id, boolean opened) {
         Position position = id.position();
         Position before = position.previous();
-        TimelineSnapshot snapshot = source.snapshot();
+        StreamSnapshot snapshot = source.snapshot();
         if (position.isBefore(source.archive().earliest())) {
             return new Neighbours(source)
                     .removed(before, -1, Position.MAX)
@@ -35,11 +33,8 @@ final class EventRead {
                             Future.failedFuture(gap.isPresent() ? gone(source, id, gap.get()) : none(source, id)));
         }
         if (snapshot.covers(before)) {
-            List<Slice> next = snapshot.after(before, 1, 1);
-            return !next.isEmpty() && next.get(0).first().equals(position)
-                    ? Future.succeededFuture(
-                            next.get(0).chunk().event(next.get(0).from()))
-                    : Future.failedFuture(none(source, id));
+            Event found = snapshot.find(position);
+            return found == null ? Future.failedFuture(none(source, id)) : Future.succeededFuture(found);
         }
         if (!position.isAfter(source.watermark())) {
             return source.archived(before, position, 1, Long.MAX_VALUE).compose(page -> archived(source, id, page));

@@ -6,7 +6,7 @@ import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ record Neighbour(Position position, long ordinal, List<OrdinalRange> voided) {
     }
 
     /** What comes next behind the tail: nothing may be missing before it. */
-    static Neighbour behind(TimelineSnapshot snapshot) {
+    static Neighbour behind(StreamSnapshot snapshot) {
         return new Neighbour(snapshot.tail().next(), snapshot.lastOrdinal() + 1, List.of());
     }
 

@@ -5,7 +5,7 @@ import dev.tidemark.event.Event;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogPage;
 import io.vertx.core.Future;
 import java.util.List;
@@ -31,7 +31,7 @@ final class Neighbours {
      * Ordinal of the newest event at or below {@code position}; 0 below the first of a stream; {@link #NONE} if it can't be found. Fails
      * if the live log is needed and away.
      */
-    Future<Long> ordinalAt(TimelineSnapshot snapshot, Position position) {
+    Future<Long> ordinalAt(StreamSnapshot snapshot, Position position) {
         if (position.compareTo(snapshot.tail()) >= 0) {
             return Future.succeededFuture(snapshot.lastOrdinal());
         }
@@ -73,7 +73,7 @@ final class Neighbours {
      * What comes next above a position at or above W. Empty if W has passed the position meanwhile: then the archive has to be asked.
      * Fails if the live log is away.
      */
-    Future<Optional<Neighbour>> above(TimelineSnapshot snapshot, Position position) {
+    Future<Optional<Neighbour>> above(StreamSnapshot snapshot, Position position) {
         if (position.compareTo(snapshot.tail()) >= 0) {
             return Future.succeededFuture(Optional.of(Neighbour.behind(snapshot)));
         }
@@ -102,7 +102,7 @@ final class Neighbours {
     }
 
     /** What comes next above a position, as far as memory holds it. */
-    static Neighbour inMemory(TimelineSnapshot snapshot, Position position) {
+    static Neighbour inMemory(StreamSnapshot snapshot, Position position) {
         List<Slice> after = snapshot.after(position, 1, Long.MAX_VALUE);
         return after.isEmpty() ? Neighbour.behind(snapshot) : Neighbour.firstOf(after);
     }
@@ -117,6 +117,11 @@ final class Neighbours {
     Future<Optional<Gap>> removed(Position after, long last, Position through) {
         return source.archived(after, Position.MAX, 1, 1).compose(page -> {
             Chunk events = page.events();
+            if (!source.finalOnArrival()) {
+                return events.count() == 0
+                        ? Future.succeededFuture(Optional.empty())
+                        : removedBelow(events.first(), events.stripe(0), after, through);
+            }
             if (events.count() == 0 || Neighbour.follows(Math.max(0, last), events, 0)) {
                 return Future.succeededFuture(Optional.empty());
             }
@@ -139,6 +144,23 @@ final class Neighbours {
                                         : Optional.of(new Gap(after, to, Gap.Reason.EXPIRED)));
                     });
         });
+    }
+
+    /** Where ordinals don't rise with ids: whether the first one of the stripe isn't among its oldest. */
+    private Future<Optional<Gap>> removedBelow(Position first, int stripe, Position after, Position through) {
+        return source.archived(after, Position.MAX, CARRIERS_MAX, CARRIERS_BYTES_MAX)
+                .map(oldest -> {
+                    Chunk events = oldest.events();
+                    for (int i = 0; i < events.count(); i++) {
+                        if (events.stripe(i) == stripe && events.ordinal(i) == 1) {
+                            return Optional.empty();
+                        }
+                    }
+                    Position to = Position.min(Positions.below(first), through);
+                    return to.isAfter(after)
+                            ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
+                            : Optional.empty();
+                });
     }
 
     private static boolean isRemovedToo(Position first, Chunk events) {

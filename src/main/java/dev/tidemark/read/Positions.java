@@ -17,6 +17,11 @@ final class Positions {
      * @throws Problem bad request naming the parameter, or generation changed
      */
     static Position parse(String parameter, String text, Generation generation) {
+        return cursor(parameter, text, generation).position();
+    }
+
+    /** As {@link #parse}, with the arrival floors that the cursor may have. */
+    static Cursor cursor(String parameter, String text, Generation generation) {
         Cursor cursor = Cursor.parseOrNull(text);
         if (cursor != null) {
             if (!cursor.generation().equals(generation)) {
@@ -27,7 +32,7 @@ final class Positions {
                         .with("parameter", parameter)
                         .with("generation", generation.toString());
             }
-            return cursor.position();
+            return cursor;
         }
         EventId id = EventId.parseOrNull(text);
         if (id == null) {
@@ -36,7 +41,7 @@ final class Positions {
                     "not a position: '" + Problem.quote(text) + "'; allowed is a cursor that this server gave, or "
                             + EventId.PREFIX + " and 11 digits of 0-9A-Za-z");
         }
-        return id.position();
+        return new Cursor(generation, id.position());
     }
 
     /** The greatest position below {@code position} that a cursor can carry: no event lies between the two. */

@@ -5,7 +5,7 @@ import dev.tidemark.event.Clock;
 import dev.tidemark.event.EventId;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ final class SeamRead {
      * entries, and until the first fold nothing says what lies before them.
      */
     Future<Seam> read(StreamSource source) {
-        TimelineSnapshot snapshot = source.snapshot();
+        StreamSnapshot snapshot = source.snapshot();
         Folding.Figures figures = folding.of(source.stream());
         boolean known = figures.liveLog() != null || !snapshot.isOpen() || holdsAll(snapshot);
         if (known) {
@@ -42,7 +42,7 @@ final class SeamRead {
                 .recover(away -> Future.succeededFuture(of(source)));
     }
 
-    private static boolean holdsAll(TimelineSnapshot snapshot) {
+    private static boolean holdsAll(StreamSnapshot snapshot) {
         return snapshot.floor().equals(Position.ZERO);
     }
 
@@ -52,7 +52,7 @@ final class SeamRead {
     }
 
     private Seam of(StreamSource source, Folding.Figures figures) {
-        TimelineSnapshot snapshot = source.snapshot();
+        StreamSnapshot snapshot = source.snapshot();
         ArchiveReader archive = source.archive();
         Position watermark = archive.watermark();
         Folding.LiveLogFigures live = figures.liveLog();
@@ -76,7 +76,7 @@ final class SeamRead {
     }
 
     /** As Redis estimated it last, and the payloads since. */
-    private static long liveBytes(TimelineSnapshot snapshot, Folding.@Nullable LiveLogFigures live) {
+    private static long liveBytes(StreamSnapshot snapshot, Folding.@Nullable LiveLogFigures live) {
         Position seen = live == null ? Position.ZERO : snapshot.positionOf(live.lastOrdinal());
         return (live == null ? 0 : live.bytes()) + (seen == null ? 0 : snapshot.payloadBytesAfter(seen));
     }
@@ -91,7 +91,7 @@ final class SeamRead {
     }
 
     private static Position first(
-            TimelineSnapshot snapshot, Folding.@Nullable LiveLogFigures live, Position watermark) {
+            StreamSnapshot snapshot, Folding.@Nullable LiveLogFigures live, Position watermark) {
         if (live != null && !live.first().equals(Position.ZERO)) {
             return live.first();
         }
@@ -100,7 +100,7 @@ final class SeamRead {
     }
 
     /** Age of the oldest event above W by the stream clock; if that event isn't in memory, as old at most as W and as what is live. */
-    private long lagMs(TimelineSnapshot snapshot, Position watermark, Position firstLive) {
+    private long lagMs(StreamSnapshot snapshot, Position watermark, Position firstLive) {
         if (!snapshot.isOpen() || !snapshot.tail().isAfter(watermark)) {
             return 0;
         }

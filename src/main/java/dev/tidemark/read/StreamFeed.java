@@ -5,6 +5,8 @@ import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.keeper.TimelineSnapshot;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,16 +37,21 @@ final class StreamFeed {
     private final List<StreamSubscription> members = new ArrayList<>();
     private int live;
     private @Nullable Runnable unfollow;
-    private TimelineSnapshot snapshot = TimelineSnapshot.COLD;
+    private StreamSnapshot snapshot = TimelineSnapshot.COLD;
     private boolean inRound;
     private boolean anotherRound;
     private int nextMember;
     private long roundNs;
     private long restUntilNs;
     private @Nullable Batch batch;
+    private @Nullable ArrivedBatch arrivedBatch;
 
     /** Events behind a position in a snapshot. */
-    private record Batch(TimelineSnapshot snapshot, Position after, View view, List<Slice> events) {}
+    private record Batch(StreamSnapshot snapshot, Position after, View view, List<Slice> events) {}
+
+    /** Arrivals behind a place in a snapshot. */
+    private record ArrivedBatch(
+            MergedSnapshot snapshot, Position through, List<Position> floors, Arrived arrived) {}
 
     StreamFeed(LiveStream stream, EventLoop loop, Clock clock, ReadPace pace) {
         this.stream = stream;
@@ -104,7 +111,7 @@ final class StreamFeed {
             return;
         }
         inRound = true;
-        snapshot = stream.snapshot(0);
+        snapshot = stream.snapshot();
         nextMember = 0;
         roundNs = 0;
         turn();
@@ -127,6 +134,7 @@ final class StreamFeed {
         // Nothing that the keeper may want to release is held on to.
         snapshot = TimelineSnapshot.COLD;
         batch = null;
+        arrivedBatch = null;
         restUntilNs = nowNs + Math.min(PAUSE_NS_MAX, 4 * roundNs);
         members.removeIf(StreamSubscription::isClosed);
         if (anotherRound) {
@@ -136,7 +144,7 @@ final class StreamFeed {
     }
 
     /** The events of a snapshot behind a position, up to the size of a batch: the same list for all who ask the same. */
-    List<Slice> eventsAfter(TimelineSnapshot from, Position after, View view) {
+    List<Slice> eventsAfter(StreamSnapshot from, Position after, View view) {
         Batch last = batch;
         if (last != null && last.snapshot == from && last.view == view && last.after.equals(after)) {
             return last.events;
@@ -145,6 +153,24 @@ final class StreamFeed {
                 from.after(after, pace.batchEvents(), pace.batchBytes()), StreamSource.end(from, view));
         batch = new Batch(from, after, view, events);
         return events;
+    }
+
+    /** As {@link #eventsAfter}, in the order of arrival. */
+    Arrived arrivedAfter(MergedSnapshot from, Position through, List<Position> floors) {
+        ArrivedBatch last = arrivedBatch;
+        if (last != null && last.snapshot == from && last.through.equals(through) && last.floors.equals(floors)) {
+            return last.arrived;
+        }
+        Arrived arrived = Arrived.after(
+                stream.id().generation(),
+                from,
+                through,
+                floors,
+                Position.MAX,
+                pace.batchEvents(),
+                pace.batchBytes());
+        arrivedBatch = new ArrivedBatch(from, through, floors, arrived);
+        return arrived;
     }
 
     /** The server stops: everyone is told where to resume. */

@@ -7,6 +7,7 @@ import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.Streams;
+import dev.tidemark.keeper.StripeTails;
 import dev.tidemark.livelog.LiveLogReader;
 import io.vertx.core.Future;
 import java.util.function.Function;
@@ -25,6 +26,8 @@ public final class StreamReads implements Reads {
      * @param archives their archives
      * @param liveLog reads Redis
      * @param workers where archives are read
+     * @param tails asks keepers for tails
+     * @param tailTimeoutMs how long a keeper may take for that
      * @param loops where subscriptions live
      * @param folding what seams show of folds and live logs
      * @param clock of the process
@@ -34,6 +37,8 @@ public final class StreamReads implements Reads {
             Archives archives,
             LiveLogReader liveLog,
             Workers workers,
+            StripeTails tails,
+            long tailTimeoutMs,
             EventLoop.Current loops,
             Folding folding,
             Clock clock) {}
@@ -51,7 +56,15 @@ public final class StreamReads implements Reads {
 
     @Override
     public Future<TailAnswer> tail(StreamName name, int n, View view, long bytesMax) {
-        return with(name, source -> TailRead.read(source, n, view, bytesMax));
+        return with(name, source -> tail(source, n, view, bytesMax));
+    }
+
+    private Future<TailAnswer> tail(StreamSource source, int n, View view, long bytesMax) {
+        if (source.stream().stripes() == 1 || !source.snapshot().isOpen()) {
+            return TailRead.read(source, n, view, bytesMax);
+        }
+        EventLoop loop = ports.loops().loop();
+        return new MergedTail(source, ports.tails(), loop, ports.tailTimeoutMs(), n, view).read(bytesMax);
     }
 
     @Override

@@ -1,8 +1,11 @@
 package dev.tidemark.read;
 
+import dev.tidemark.event.Cursor;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +43,7 @@ final class StreamScan implements Reads.Scan {
             return Future.succeededFuture(of(source, pace, request, range));
         }
         return source.open().compose(opened -> {
-            TimelineSnapshot snapshot = source.snapshot();
+            StreamSnapshot snapshot = source.snapshot();
             if (opened && !snapshot.isOpen()) {
                 return start(source, pace, request);
             }
@@ -60,7 +63,7 @@ final class StreamScan implements Reads.Scan {
     /**
      * Whether a reader can have reached a position: at or below the tail, or at or below the frontier, where nothing will ever be added.
      */
-    static @Nullable Problem aheadOrNull(StreamSource source, TimelineSnapshot snapshot, Position position) {
+    static @Nullable Problem aheadOrNull(StreamSource source, StreamSnapshot snapshot, Position position) {
         if (!position.isAfter(Position.max(snapshot.tail(), snapshot.frontier()))) {
             return null;
         }
@@ -84,18 +87,34 @@ final class StreamScan implements Reads.Scan {
     }
 
     private static StreamScan of(StreamSource source, ReadPace pace, ReadRequest request, ReadRange range) {
-        TimelineSnapshot snapshot = source.snapshot();
+        StreamSnapshot snapshot = source.snapshot();
         Position tail = snapshot.isOpen() ? StreamSource.end(snapshot, request.view()) : Position.MAX;
         Position through = Position.min(range.through(), tail);
         boolean earliest = range.start() == ReadRange.Start.EARLIEST;
+        boolean withProvisional = snapshot instanceof MergedSnapshot
+                && snapshot.isOpen()
+                && request.view() == View.LIVE
+                && range.through().isAfter(tail);
         if (request.descending()) {
             Position before = through.equals(Position.MAX) ? Position.MAX : through.next();
             MergeRead merge = new DescendingMerge(source, request.view(), before, range.after(), earliest);
-            return new StreamScan(source, pace, merge, Position.MAX, request.limit(), range.isEmpty());
+            MergeRead all = withProvisional
+                    ? new ProvisionalScan.Falling(source.generation(), provisional(snapshot, range), merge)
+                    : merge;
+            return new StreamScan(source, pace, all, Position.MAX, request.limit(), range.isEmpty());
         }
-        MergeRead merge = new AscendingMerge(source, request.view(), range.after(), earliest, through);
+        AscendingMerge merge =
+                new AscendingMerge(source, request.view(), range.after(), range.floors(), earliest, through);
         Position cursorMax = range.start() == ReadRange.Start.TIME ? tail : Position.MAX;
-        return new StreamScan(source, pace, merge, cursorMax, request.limit(), range.isEmpty());
+        MergeRead all = withProvisional ? new ProvisionalScan.Rising(source, merge, range.through()) : merge;
+        return new StreamScan(source, pace, all, cursorMax, request.limit(), range.isEmpty());
+    }
+
+    private static List<Slice> provisional(StreamSnapshot snapshot, ReadRange range) {
+        return snapshot.provisional().stream()
+                .filter(slice -> slice.first().isAfter(range.after())
+                        && !slice.first().isAfter(range.through()))
+                .toList();
     }
 
     @Override
@@ -115,7 +134,16 @@ final class StreamScan implements Reads.Scan {
         limit -= page.count();
         boolean bounded = empty || page.end() == MergePage.End.REACHED;
         boolean end = bounded || limit == 0 || page.end() == MergePage.End.AWAY;
-        Position cursor = Position.min(merge.cursor(), cursorMax);
-        return new ReadPage(page.events(), page.gaps(), source.cursor(cursor), end, bounded, page.complete());
+        return new ReadPage(page.events(), page.gaps(), cursor(), end, bounded, page.complete());
+    }
+
+    private Cursor cursor() {
+        if (merge instanceof ProvisionalScan.Rising rising) {
+            return rising.cursor(cursorMax);
+        }
+        Position position = Position.min(merge.cursor(), cursorMax);
+        return merge instanceof AscendingMerge ascending
+                ? ascending.floors().cursor(source.generation(), position)
+                : source.cursor(position);
     }
 }

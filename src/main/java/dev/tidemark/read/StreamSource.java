@@ -5,12 +5,14 @@ import dev.tidemark.archive.ArchivePage;
 import dev.tidemark.archive.ArchiveReader;
 import dev.tidemark.event.Cursor;
 import dev.tidemark.event.EventExtras;
+import dev.tidemark.event.Generation;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.LiveStream;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
 import dev.tidemark.livelog.LiveLogReader;
@@ -47,8 +49,17 @@ class StreamSource {
         return archive;
     }
 
-    TimelineSnapshot snapshot() {
-        return stream.snapshot(STRIPE);
+    StreamSnapshot snapshot() {
+        return stream.snapshot();
+    }
+
+    /** Whether an event's place is final with its acknowledgement, and ordinals rise with ids. */
+    boolean finalOnArrival() {
+        return stream.finalOnArrival();
+    }
+
+    Generation generation() {
+        return stream.id().generation();
     }
 
     /** W. */
@@ -61,9 +72,9 @@ class StreamSource {
         return Position.max(before, archive.watermark());
     }
 
-    /** Newest event that a view shows; {@link Position#ZERO} if there is none. */
-    static Position end(TimelineSnapshot snapshot, View view) {
-        return view == View.SEALED ? Position.min(snapshot.tail(), snapshot.frontier()) : snapshot.tail();
+    /** Newest event that a view shows in id order; {@link Position#ZERO} if there is none. Provisional ones come behind it. */
+    static Position end(StreamSnapshot snapshot, View view) {
+        return snapshot instanceof MergedSnapshot || view == View.SEALED ? snapshot.end() : snapshot.tail();
     }
 
     /**

@@ -5,7 +5,8 @@ import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import io.vertx.core.AsyncResult;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,13 @@ final class StreamSubscription implements Subscription {
     private AscendingMerge merge;
     /** What the subscriber was given last; the merge may be ahead of it by the page that is held. */
     private Position delivered = Position.ZERO;
+
+    /** Where it follows in the order of arrival, behind the merge's end; null if it doesn't. */
+    private @Nullable Arrived place;
+
+    private Position provisionalMax = Position.ZERO;
+    private Position sealedThrough = Position.ZERO;
+    private long placeOrdinal;
 
     private boolean paused;
     private boolean reading;
@@ -135,7 +143,7 @@ final class StreamSubscription implements Subscription {
             return;
         }
         SubscriptionStart start = found.result();
-        merge = new AscendingMerge(source, request.view(), start.position(), false, Position.MAX);
+        merge = mergeFrom(start.position(), start.floors());
         delivered = start.position();
         enter(State.CATCHING_UP);
         subscriber.hello(source.stream().id(), cursor(), seam());
@@ -143,7 +151,12 @@ final class StreamSubscription implements Subscription {
         if (gap != null && !isClosed()) {
             giveGap(gap);
         }
+        giveProvisional(start.first());
         run();
+    }
+
+    private AscendingMerge mergeFrom(Position position, List<Position> floors) {
+        return new AscendingMerge(source, request.view(), position, Floors.of(floors), false, Position.MAX);
     }
 
     // ---- CATCHING_UP
@@ -188,7 +201,9 @@ final class StreamSubscription implements Subscription {
             case REACHED -> {
                 enter(State.FOLLOWING);
                 subscriber.caughtUp(cursor());
-                feed.request();
+                if (!isClosed()) {
+                    feed.request();
+                }
             }
         }
     }
@@ -216,7 +231,7 @@ final class StreamSubscription implements Subscription {
     // ---- FOLLOWING
 
     /** The stream has more events, or is deleted, or its live log has come or gone. */
-    void advance(TimelineSnapshot snapshot) {
+    void advance(StreamSnapshot snapshot) {
         guarded(() -> {
             if (isClosed()) {
                 return;
@@ -232,7 +247,7 @@ final class StreamSubscription implements Subscription {
     }
 
     private void followOn() {
-        TimelineSnapshot snapshot = source.snapshot();
+        StreamSnapshot snapshot = source.snapshot();
         if (snapshot.isOpen()) {
             follow(snapshot);
         } else {
@@ -240,7 +255,11 @@ final class StreamSubscription implements Subscription {
         }
     }
 
-    private void follow(TimelineSnapshot snapshot) {
+    private void follow(StreamSnapshot snapshot) {
+        if (snapshot instanceof MergedSnapshot merged && request.view() == View.LIVE) {
+            followArrivals(merged);
+            return;
+        }
         Position end = StreamSource.end(snapshot, request.view());
         if (paused || !end.isAfter(merge.cursor())) {
             return;
@@ -264,17 +283,93 @@ final class StreamSubscription implements Subscription {
         }
     }
 
-    private long lag(TimelineSnapshot snapshot) {
+    /** The merge-read ends at the frontier; behind it, events are given as they arrive. */
+    private void followArrivals(MergedSnapshot snapshot) {
+        if (paused) {
+            return;
+        }
+        Arrived at = place;
+        Arrived now = at == null ? placeBehindMerge(snapshot) : at;
+        boolean writable = subscriber.writable();
+        boolean covered = snapshot.coversArrivals(now.floors(), now.through());
+        if (at == null && !covered) {
+            // Some of it has become final since the merge-read ended: it goes on with that.
+            enter(State.CATCHING_UP);
+            run();
+            return;
+        }
+        place = now;
+        boolean tooFar = !writable && snapshot.lastOrdinal() - placeOrdinal > pace.lagEventsMax();
+        if (!covered || skipping || tooFar) {
+            fallBehind(snapshot, writable);
+        } else if (writable) {
+            Arrived next = feed.arrivedAfter(snapshot, now.through(), now.floors());
+            moveTo(next, snapshot);
+            giveProvisional(next.events());
+            if (isClosed()) {
+                return;
+            }
+            if (next.more()) {
+                feed.request();
+            } else {
+                tellSealed(snapshot.frontier());
+            }
+        }
+    }
+
+    private Arrived placeBehindMerge(MergedSnapshot snapshot) {
+        List<Position> floors = merge.floors().positions();
+        List<Position> known = floors.size() == snapshot.stripes().size() ? floors : Arrived.none(snapshot);
+        sealedThrough = Position.max(sealedThrough, merge.cursor());
+        return new Arrived(List.of(), merge.cursor(), known, true);
+    }
+
+    private void moveTo(Arrived next, MergedSnapshot snapshot) {
+        place = next;
+        delivered = next.through();
+        if (!next.more()) {
+            placeOrdinal = snapshot.lastOrdinal();
+        }
+    }
+
+    private void giveProvisional(List<Slice> events) {
+        if (events.isEmpty() || isClosed()) {
+            return;
+        }
+        for (Slice slice : events) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                if (slice.chunk().provisional(i)) {
+                    provisionalMax = Position.max(provisionalMax, slice.chunk().position(i));
+                }
+            }
+        }
+        subscriber.events(events);
+    }
+
+    /** Everything at or below the frontier has been given. */
+    private void tellSealed(Position frontier) {
+        if (provisionalMax.isAfter(sealedThrough) && frontier.isAfter(sealedThrough)) {
+            sealedThrough = frontier;
+            subscriber.sealed(frontier);
+        }
+    }
+
+    private long lag(StreamSnapshot snapshot) {
         long ordinal = merge.ordinal();
         return ordinal >= 0 ? snapshot.lastOrdinal() - ordinal : snapshot.countAfter(merge.cursor());
     }
 
-    private void fallBehind(TimelineSnapshot snapshot, boolean writable) {
+    private void fallBehind(StreamSnapshot snapshot, boolean writable) {
         switch (request.slow()) {
             case ARCHIVE -> goBack();
             case SKIP -> {
                 skipping = !writable;
-                if (writable) {
+                if (writable && snapshot instanceof MergedSnapshot merged && request.view() == View.LIVE) {
+                    Position from = delivered;
+                    moveTo(Arrived.all(merged), merged);
+                    giveGap(new Gap(from, Position.max(from, merged.tail()), Gap.Reason.SKIPPED));
+                    delivered = merged.frontier();
+                } else if (writable) {
                     deliver(List.of(), List.of(merge.skipTo(snapshot)));
                 }
             }
@@ -285,8 +380,15 @@ final class StreamSubscription implements Subscription {
     }
 
     private void goBack() {
+        Cursor cursor = cursor();
+        Arrived from = place;
+        if (from != null) {
+            merge = mergeFrom(from.through(), from.floors());
+            delivered = from.through();
+            place = null;
+        }
         enter(State.CATCHING_UP);
-        subscriber.fellBehind(cursor());
+        subscriber.fellBehind(cursor);
         run();
     }
 
@@ -364,7 +466,7 @@ final class StreamSubscription implements Subscription {
         }
         paused = false;
         guarded(() -> {
-            if (state == State.FOLLOWING && !source.snapshot().covers(merge.cursor())) {
+            if (state == State.FOLLOWING && place == null && !source.snapshot().covers(merge.cursor())) {
                 // It asked to stand still: that doesn't make it a slow one.
                 goBack();
             } else {
@@ -375,7 +477,10 @@ final class StreamSubscription implements Subscription {
 
     @Override
     public Cursor cursor() {
-        return source.cursor(delivered);
+        Arrived at = place;
+        return at == null
+                ? merge.floors().cursor(source.generation(), delivered)
+                : Arrived.cursor(source.generation(), at.through(), at.floors());
     }
 
     @Override

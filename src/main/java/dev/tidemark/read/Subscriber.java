@@ -21,6 +21,9 @@ public interface Subscriber {
 
     void caughtUp(Cursor cursor);
 
+    /** Order is final up to {@code through}, and everything at or below it has been given. Of streams with provisional events. */
+    void sealed(Position through);
+
     void fellBehind(Cursor cursor);
 
     /** @param earliest the oldest event that can be given */

@@ -1,30 +1,40 @@
 package dev.tidemark.read;
 
+import dev.tidemark.event.Cursor;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import io.vertx.core.Future;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where a subscription begins.
  *
  * @param position exclusive
- * @param gap what the subscriber is told before anything else; null if there is nothing
+ * @param floors what had arrived by these entry ids isn't given again; empty where order is final
+ * @param first what is given before anything else
+ * @param gap what the subscriber is told before that; null if there is nothing
  */
-record SubscriptionStart(Position position, @Nullable Gap gap) {
+record SubscriptionStart(Position position, List<Position> floors, List<Slice> first, @Nullable Gap gap) {
     static final String EARLIEST = "earliest";
     static final String LATEST = "latest";
 
     private static SubscriptionStart at(Position position) {
-        return new SubscriptionStart(position, null);
+        return new SubscriptionStart(position, List.of(), List.of(), null);
+    }
+
+    private static SubscriptionStart at(Arrived place, List<Slice> first) {
+        return new SubscriptionStart(place.through(), place.floors(), first, null);
     }
 
     private static SubscriptionStart earliest(StreamSource source, @Nullable Gap gap) {
         Position earliest = source.archive().earliest();
         Position start = earliest.equals(Position.ZERO) ? Position.ZERO : Positions.below(earliest);
-        return new SubscriptionStart(start, gap);
+        return new SubscriptionStart(start, List.of(), List.of(), gap);
     }
 
     /**
@@ -33,20 +43,17 @@ record SubscriptionStart(Position position, @Nullable Gap gap) {
      */
     static Future<SubscriptionStart> find(StreamSource source, SubscribeRequest request, ReadPace pace) {
         return source.open().compose(opened -> {
-            TimelineSnapshot snapshot = source.snapshot();
+            StreamSnapshot snapshot = source.snapshot();
             if (opened && !snapshot.isOpen()) {
                 return find(source, request, pace);
             }
             String after = request.after();
             if (request.tail() >= 0) {
-                return opened
-                        ? TailRead.startOf(source, snapshot, request.tail(), request.view(), pace)
-                                .map(SubscriptionStart::at)
-                        : Future.failedFuture(source.away());
+                return opened ? tail(source, snapshot, request, pace) : Future.failedFuture(source.away());
             }
             if (after == null || after.equals(LATEST)) {
                 return opened
-                        ? Future.succeededFuture(at(StreamSource.end(snapshot, request.view())))
+                        ? Future.succeededFuture(latest(snapshot, request.view()))
                         : Future.failedFuture(source.away());
             }
             return after.equals(EARLIEST)
@@ -55,18 +62,45 @@ record SubscriptionStart(Position position, @Nullable Gap gap) {
         });
     }
 
+    private static SubscriptionStart latest(StreamSnapshot snapshot, View view) {
+        return snapshot instanceof MergedSnapshot merged && view == View.LIVE
+                ? at(Arrived.all(merged), List.of())
+                : at(StreamSource.end(snapshot, view));
+    }
+
+    /** The last N, provisional ones included, and from there on: one atomic cut. */
+    private static Future<SubscriptionStart> tail(
+            StreamSource source, StreamSnapshot snapshot, SubscribeRequest request, ReadPace pace) {
+        int n = request.tail();
+        if (!(snapshot instanceof MergedSnapshot merged) || request.view() == View.SEALED) {
+            return TailRead.startOf(source, snapshot, n, request.view(), pace).map(SubscriptionStart::at);
+        }
+        List<Slice> provisional = merged.provisional();
+        if (n > provisional.size()) {
+            return TailRead.startOf(source, snapshot, n - provisional.size(), View.SEALED, pace)
+                    .map(SubscriptionStart::at);
+        }
+        List<Slice> newest = provisional.subList(provisional.size() - n, provisional.size());
+        List<Slice> marked =
+                ProvisionalEvents.marked(source.generation(), newest, merged.frontier(), merged.arrived());
+        return Future.succeededFuture(at(Arrived.all(merged), marked));
+    }
+
     private static Future<SubscriptionStart> atPosition(
-            StreamSource source, TimelineSnapshot snapshot, SubscribeRequest request, String after) {
-        Position position;
+            StreamSource source, StreamSnapshot snapshot, SubscribeRequest request, String after) {
+        Cursor cursor;
         try {
-            position = Positions.parse("after", after, source.stream().id().generation());
+            cursor = Positions.cursor("after", after, source.generation());
         } catch (Problem wrong) {
             return wrong.kind() == Problem.Kind.GENERATION_CHANGED && !request.closeOnGap()
                     ? Future.succeededFuture(earliest(source, reset(source)))
                     : Future.failedFuture(wrong);
         }
-        Problem ahead = snapshot.isOpen() ? StreamScan.aheadOrNull(source, snapshot, position) : null;
-        return ahead == null ? Future.succeededFuture(at(position)) : Future.failedFuture(ahead);
+        Problem ahead = snapshot.isOpen() ? StreamScan.aheadOrNull(source, snapshot, cursor.position()) : null;
+        return ahead == null
+                ? Future.succeededFuture(
+                        new SubscriptionStart(cursor.position(), cursor.floors(), List.of(), null))
+                : Future.failedFuture(ahead);
     }
 
     private static Gap reset(StreamSource source) {

@@ -1,10 +1,13 @@
 package dev.tidemark.read;
 
 import dev.tidemark.event.Chunk;
+import dev.tidemark.event.Cursor;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.keeper.TimelineSnapshot;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -23,9 +26,11 @@ final class TailRead {
         if (source.isDeleted()) {
             return Future.failedFuture(source.deleted());
         }
-        TimelineSnapshot snapshot = source.snapshot();
+        StreamSnapshot snapshot = source.snapshot();
         if (snapshot.isOpen()) {
-            return read(source, snapshot, n, view, bytesMax);
+            return snapshot instanceof MergedSnapshot merged
+                    ? MergedTail.ofOneStripe(source, merged, n, view, bytesMax)
+                    : read(source, snapshot, n, view, bytesMax);
         }
         return source.open()
                 .compose(opened -> opened
@@ -34,7 +39,7 @@ final class TailRead {
     }
 
     private static Future<TailAnswer> read(
-            StreamSource source, TimelineSnapshot snapshot, int n, View view, long bytesMax) {
+            StreamSource source, StreamSnapshot snapshot, int n, View view, long bytesMax) {
         Position end = snapshot.isOpen() ? StreamSource.end(snapshot, view) : source.watermark();
         List<Slice> newest = newest(source, snapshot, n, end);
         if (!isContiguous(snapshot, end, newest)) {
@@ -50,7 +55,7 @@ final class TailRead {
                 .map(deep -> answer(source, deep.events, end, deep.complete, bytesMax));
     }
 
-    private static List<Slice> newest(StreamSource source, TimelineSnapshot snapshot, int n, Position end) {
+    private static List<Slice> newest(StreamSource source, StreamSnapshot snapshot, int n, Position end) {
         if (n == 0 || !snapshot.isOpen()) {
             return List.of();
         }
@@ -68,9 +73,14 @@ final class TailRead {
     }
 
     /** Whether there is nothing below what memory gave. */
-    private static boolean holdsAll(StreamSource source, TimelineSnapshot snapshot, List<Slice> newest) {
+    private static boolean holdsAll(StreamSource source, StreamSnapshot snapshot, List<Slice> newest) {
         if (!snapshot.isOpen()) {
             return false;
+        }
+        if (!source.finalOnArrival()) {
+            return snapshot.floor().equals(Position.ZERO)
+                    || (!newest.isEmpty()
+                            && newest.get(0).first().equals(source.archive().earliest()));
         }
         if (newest.isEmpty()) {
             return snapshot.lastOrdinal() == 0;
@@ -80,18 +90,24 @@ final class TailRead {
     }
 
     /** Whether nothing is missing within what memory gave, nor between it and the end: else the merge-read finds out what. */
-    private static boolean isContiguous(TimelineSnapshot snapshot, Position end, List<Slice> slices) {
+    private static boolean isContiguous(StreamSnapshot snapshot, Position end, List<Slice> slices) {
         if (slices.isEmpty()) {
             return true;
         }
-        Continuity within = new Continuity(Position.ZERO);
+        Continuity within = new Continuity(Position.ZERO, () -> true);
         boolean whole = within.holes(slices).isEmpty();
         within.take(slices);
         return whole && (!end.equals(snapshot.tail()) || within.last() == snapshot.lastOrdinal());
     }
 
     /** Events found below those of memory, and those. */
-    private record Deep(List<Slice> events, boolean complete) {}
+    record Deep(List<Slice> events, boolean complete) {}
+
+    /** What lies below {@code newer}. */
+    static Future<Deep> deeper(
+            DescendingMerge merge, List<Slice> newer, int wanted, long bytesMax, boolean complete) {
+        return further(merge, newer, wanted, bytesMax - jsonBytes(newer), complete);
+    }
 
     private static Future<Deep> further(
             DescendingMerge merge, List<Slice> newer, int wanted, long bytesRoom, boolean complete) {
@@ -125,11 +141,14 @@ final class TailRead {
 
     private static TailAnswer answer(
             StreamSource source, List<Slice> events, Position end, boolean complete, long bytesMax) {
+        Position last = events.isEmpty() ? end : events.get(events.size() - 1).last();
+        return fitted(source, events, complete, source.cursor(last), bytesMax);
+    }
+
+    static TailAnswer fitted(
+            StreamSource source, List<Slice> events, boolean complete, Cursor cursor, long bytesMax) {
         List<Slice> fitting = fitting(events, bytesMax);
-        boolean all = fitting == events;
-        Position last =
-                fitting.isEmpty() ? end : fitting.get(fitting.size() - 1).last();
-        return new TailAnswer(source.stream().id(), fitting, complete && all, source.cursor(last));
+        return new TailAnswer(source.stream().id(), fitting, complete && fitting == events, cursor);
     }
 
     /** The newest that fit: the same list if all do. */
@@ -174,7 +193,7 @@ final class TailRead {
         return bytes;
     }
 
-    private static int count(List<Slice> slices) {
+    static int count(List<Slice> slices) {
         int count = 0;
         for (Slice slice : slices) {
             count += slice.count();
@@ -186,7 +205,7 @@ final class TailRead {
      * The position behind which the newest {@code n} events of a view lie, up to the tail of the snapshot: to follow from there is one
      * atomic cut. Fails if a part that has to be walked through is away.
      */
-    static Future<Position> startOf(StreamSource source, TimelineSnapshot snapshot, int n, View view, ReadPace pace) {
+    static Future<Position> startOf(StreamSource source, StreamSnapshot snapshot, int n, View view, ReadPace pace) {
         Position end = StreamSource.end(snapshot, view);
         List<Slice> newest = newest(source, snapshot, n, end);
         int missing = n - count(newest);

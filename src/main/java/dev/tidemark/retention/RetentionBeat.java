@@ -5,7 +5,7 @@ import dev.tidemark.event.Position;
 import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.fold.TrimBounds;
 import dev.tidemark.keeper.LiveStream;
-import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.keeper.StreamSnapshot;
 
 /** Decides, for one stream at one moment, whether it is time to fold. Pure. */
 final class RetentionBeat {
@@ -24,14 +24,14 @@ final class RetentionBeat {
     }
 
     boolean isDue(LiveStream stream, FoldStatus status) {
-        TimelineSnapshot memory = stream.snapshot(0);
+        StreamSnapshot memory = stream.snapshot();
         if (!memory.isOpen() || stream.isDeleted()) {
             return false;
         }
         return foldIsDue(stream, memory, status) || trimIsDue(stream, memory, status);
     }
 
-    private boolean foldIsDue(LiveStream stream, TimelineSnapshot memory, FoldStatus status) {
+    private boolean foldIsDue(LiveStream stream, StreamSnapshot memory, FoldStatus status) {
         Position watermark = status.watermark();
         if (memory.floor().isAfter(watermark) && memory.tail().isAfter(watermark)) {
             // Something unfolded isn't in memory: left by a dead process, or pushed out.
@@ -48,7 +48,7 @@ final class RetentionBeat {
                 || memory.sealedBytesAfter(watermark) >= Math.min(SEALED_BYTES, wanted.keepBytes());
     }
 
-    private boolean trimIsDue(LiveStream stream, TimelineSnapshot memory, FoldStatus status) {
+    private boolean trimIsDue(LiveStream stream, StreamSnapshot memory, FoldStatus status) {
         TrimBounds.Bounds wanted = bounds.of(stream.settings(), clock.wallMs());
         long gone = Math.min(memory.lastOrdinal() - wanted.keepEvents(), status.archivedOrdinal());
         boolean tooMany = gone > status.liveFloorOrdinal();
@@ -59,7 +59,7 @@ final class RetentionBeat {
         return tooMany || tooOld || isTooLarge(memory, status, wanted.keepBytes());
     }
 
-    private static boolean isTooLarge(TimelineSnapshot memory, FoldStatus status, long keepBytes) {
+    private static boolean isTooLarge(StreamSnapshot memory, FoldStatus status, long keepBytes) {
         return keepBytes < Long.MAX_VALUE
                 && status.foldedLiveBytes() > 0
                 && status.foldedLiveBytes() > keepBytes - memory.payloadBytesAfter(status.watermark());

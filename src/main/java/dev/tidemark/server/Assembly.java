@@ -179,7 +179,8 @@ final class Assembly {
                 })),
                 clock,
                 startMs,
-                clean);
+                clean,
+                before == null ? 0 : before.frontier().ms());
         ids.ensure(clock.wallMs());
         reservation = ids;
         return new Found(records, listing, file);
@@ -261,6 +262,8 @@ final class Assembly {
                 stream -> store.archive(stream.id()),
                 parts.liveLog(),
                 dev.tidemark.read.Workers.of(readers),
+                group,
+                configuration.tailTimeoutMs(),
                 new VertxLoops(vertx),
                 new FoldFigures(fold),
                 clock));
@@ -403,8 +406,8 @@ final class Assembly {
         List<Future<?>> folds = new ArrayList<>();
         for (LiveStream stream : directory.view()) {
             boolean unfolded =
-                    stream.snapshot(0).tail().isAfter(fold.status(stream).watermark());
-            if (stream.snapshot(0).isOpen() && unfolded && stream.liveLogReachable()) {
+                    stream.snapshot().tail().isAfter(fold.status(stream).watermark());
+            if (stream.snapshot().isOpen() && unfolded && stream.liveLogReachable()) {
                 folds.add(fold.foldAll(stream)
                         .onFailure(failure -> LOG.warn(
                                 "stream {} is only in Redis above its watermark: {}",
@@ -443,12 +446,13 @@ final class Assembly {
             }
             if (locked != null && ids != null && inOrder && edgesStarted()) {
                 long highMs = Math.max(ids.startMs(), ids.usedMs() + 1);
+                long stoppedMs = Math.max(clock.wallMs(), ids.usedMs());
                 locked.reservation()
                         .write(new ReservationFile.Reservation(
                                 highMs,
                                 true,
                                 Objects.requireNonNull(live).facts().runId(),
-                                Position.ZERO));
+                                new Position(stoppedMs, 0)));
             }
             return null;
         });

@@ -1,0 +1,320 @@
+package dev.tidemark.fold;
+
+import dev.tidemark.archive.ArchiveEnd;
+import dev.tidemark.event.Chunk;
+import dev.tidemark.event.ChunkBuilder;
+import dev.tidemark.event.Event;
+import dev.tidemark.event.EventExtras;
+import dev.tidemark.event.Limits;
+import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.SealedChunks;
+import dev.tidemark.keeper.StreamSnapshot;
+import dev.tidemark.keeper.TimelineSnapshot;
+import dev.tidemark.livelog.LiveLogPage;
+import dev.tidemark.livelog.LiveLogReader;
+import dev.tidemark.livelog.LiveLogState;
+import dev.tidemark.livelog.LiveLogTrimmer;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The steps of {@link FoldCycle} for a stream whose order isn't final on arrival: its stripes are merged in id order up to the
+ * frontier, and ordinals are a set for each stripe. Keepers hold all of it in memory that isn't folded. Trims go by entry ids, which
+ * are never below event ids: what stands at or below entry(W) is folded. On the fold/trim verticle.
+ */
+final class MergedFold {
+    private static final Logger LOG = LoggerFactory.getLogger(MergedFold.class);
+    private static final int REDIS_PAGE = 500;
+
+    private final SealedChunks keepers;
+    private final LiveLogReader reader;
+    private final LiveLogTrimmer trimmer;
+    private final FoldCycle cycle;
+
+    MergedFold(SealedChunks keepers, LiveLogReader reader, LiveLogTrimmer trimmer, FoldCycle cycle) {
+        this.keepers = keepers;
+        this.reader = reader;
+        this.trimmer = trimmer;
+        this.cycle = cycle;
+    }
+
+    /** First use since the start, or since the stream got its window: what the archive accounts for. */
+    Future<Void> know(StreamFold fold) {
+        if (!fold.accounted.isEmpty()) {
+            return Future.succeededFuture();
+        }
+        MergedSnapshot memory = fold.stream.merged();
+        ArchiveEnd end = fold.archive.end();
+        List<AccountedOrdinals> accounted = new ArrayList<>();
+        for (int i = 0; i < fold.stream.stripes(); i++) {
+            long through = fold.known ? fold.archivedOrdinal : end.lastOrdinal(i);
+            accounted.add(accounted(through, memory.stripes().get(i), end.watermark()));
+        }
+        boolean wasPlain = fold.known;
+        return lookAtLiveLog(fold, memory).map(seen -> {
+            fold.accounted = accounted;
+            fold.known = true;
+            fold.archivedOrdinal = memory.lastOrdinal() - memory.countAfter(fold.archive.watermark());
+            if (!wasPlain) {
+                fold.startOrdinal = fold.archivedOrdinal;
+                fold.startWatermark = end.watermark();
+                fold.bytesLearned = true;
+            }
+            return null;
+        });
+    }
+
+    /** The archive's highest ordinal, less what is still to be folded. */
+    private static AccountedOrdinals accounted(long archived, TimelineSnapshot memory, Position watermark) {
+        AccountedOrdinals unfolded = new AccountedOrdinals(0);
+        for (Slice slice : memory.aboveAll(watermark)) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                unfolded.add(slice.chunk().ordinal(i));
+            }
+        }
+        AccountedOrdinals accounted = new AccountedOrdinals(0);
+        unfolded.missingThrough(archived).forEach(accounted::add);
+        return accounted;
+    }
+
+    /** Counts what Redis holds, less what isn't acknowledged. */
+    private Future<Void> lookAtLiveLog(StreamFold fold, MergedSnapshot memory) {
+        List<Future<LiveLogState>> states = new ArrayList<>();
+        for (int i = 0; i < fold.stream.stripes(); i++) {
+            states.add(reader.state(fold.stream.stripe(i)));
+        }
+        return Future.join(states).map(all -> {
+            Position first = Position.ZERO;
+            long length = 0;
+            long bytes = 0;
+            for (Future<LiveLogState> state : states) {
+                LiveLogState seen = state.result();
+                length += seen.length();
+                bytes += seen.bytes();
+                if (!seen.first().equals(Position.ZERO)) {
+                    first = first.equals(Position.ZERO) ? seen.first() : Position.min(first, seen.first());
+                }
+            }
+            fold.firstLive = first;
+            fold.liveFloorOrdinal = Math.max(0, memory.lastOrdinal() - length);
+            fold.liveLog = new FoldStatus.LiveLog(
+                    memory.lastOrdinal() - fold.liveFloorOrdinal, bytes, memory.lastOrdinal());
+            return null;
+        });
+    }
+
+    // ---- steps 1 to 6 ----
+
+    /** One slice; false if there was nothing to fold. */
+    Future<Boolean> foldSlice(StreamFold fold) {
+        Position watermark = fold.archive.watermark();
+        StreamSnapshot memory = fold.stream.snapshot();
+        if (memory.covers(watermark)) {
+            return Future.succeededFuture(write(
+                    fold,
+                    watermark,
+                    memory.after(watermark, Limits.SLICE_EVENTS_MAX, Limits.SLICE_BYTES_MAX)));
+        }
+        // From before the stream had a window: these entries stand in id order.
+        return reader.range(fold.stream.stripe(0), watermark, memory.floor(), REDIS_PAGE)
+                .map(page -> write(fold, watermark, ordered(fold, page, watermark)));
+    }
+
+    private static List<Slice> ordered(StreamFold fold, LiveLogPage page, Position watermark) {
+        ChunkBuilder chunk = new ChunkBuilder(fold.stream.id().generation(), 0);
+        Position last = watermark;
+        for (Event event : page.events()) {
+            if (event.id().isAfter(last)) {
+                chunk.add(event);
+                last = event.id();
+            }
+        }
+        return chunk.isEmpty() ? List.of() : List.of(chunk.view().slice());
+    }
+
+    private boolean write(StreamFold fold, Position watermark, List<Slice> taken) {
+        List<Slice> slices = FoldCycle.cut(fold, taken);
+        if (slices.isEmpty()) {
+            return false;
+        }
+        Position last = checked(slices, watermark);
+        List<Lost> lost = account(fold, slices, last);
+        fold.archive.append(slices);
+        for (Lost hole : lost) {
+            hole.log(fold);
+            fold.archive.appendMissing(hole.stripe, hole.ordinals, hole.lost, last.previous(), last);
+        }
+        fold.archive.force();
+        fold.archive.publish(last);
+        folded(fold, slices, last, lost);
+        return true;
+    }
+
+    /** Step 2 for ids: strictly rising, all above W; gives the last one. */
+    private static Position checked(List<Slice> slices, Position watermark) {
+        Position last = watermark;
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                Position id = slice.chunk().position(i);
+                if (!id.isAfter(last)) {
+                    throw new IllegalStateException("event " + id + " can't follow " + last);
+                }
+                last = id;
+            }
+        }
+        return last;
+    }
+
+    /** Ordinals that no event has. */
+    private record Lost(int stripe, OrdinalRange ordinals, boolean lost) {
+        void log(StreamFold fold) {
+            if (lost) {
+                LOG.error(
+                        "stream {}: events #{} of stripe {} are lost: neither memory nor Redis has them",
+                        fold.stream.id(),
+                        ordinals,
+                        stripe);
+            }
+        }
+    }
+
+    /**
+     * Step 2 for ordinals. What arrived below an event whose entry id lies at or below the slice's end has an id at or below it too, so
+     * it is in this slice or an earlier one, or it is void or lost.
+     */
+    private static List<Lost> account(StreamFold fold, List<Slice> slices, Position last) {
+        long[] arrived = new long[fold.stream.stripes()];
+        List<List<Long>> taken = new ArrayList<>();
+        List<List<OrdinalRange>> voided = new ArrayList<>();
+        for (int s = 0; s < arrived.length; s++) {
+            taken.add(new ArrayList<>());
+            voided.add(new ArrayList<>(fold.stream.voided(s)));
+        }
+        for (Slice slice : slices) {
+            Chunk chunk = slice.chunk();
+            for (int i = slice.from(); i < slice.to(); i++) {
+                int stripe = chunk.stripe(i);
+                taken.get(stripe).add(chunk.ordinal(i));
+                EventExtras extras = chunk.extras(i);
+                if (extras != null) {
+                    voided.get(stripe).addAll(extras.voided());
+                }
+                if (!chunk.entry(i).isAfter(last)) {
+                    arrived[stripe] = Math.max(arrived[stripe], chunk.ordinal(i));
+                }
+            }
+        }
+        List<Lost> lost = new ArrayList<>();
+        for (int s = 0; s < arrived.length; s++) {
+            AccountedOrdinals with = fold.accounted.get(s).copy();
+            taken.get(s).forEach(with::add);
+            List<OrdinalRange> missing = with.missingThrough(arrived[s]);
+            AccountedOrdinals withVoid = with.copy();
+            voided.get(s).forEach(withVoid::add);
+            for (OrdinalRange range : missing) {
+                List<OrdinalRange> unexplained = within(withVoid.missingThrough(range.last()), range);
+                lost.add(new Lost(s, range, !unexplained.isEmpty()));
+            }
+        }
+        return lost;
+    }
+
+    private static List<OrdinalRange> within(List<OrdinalRange> ranges, OrdinalRange bounds) {
+        return ranges.stream()
+                .filter(range -> range.last() >= bounds.first() && range.first() <= bounds.last())
+                .toList();
+    }
+
+    private void folded(StreamFold fold, List<Slice> slices, Position last, List<Lost> lost) {
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                fold.accounted.get(slice.chunk().stripe(i)).add(slice.chunk().ordinal(i));
+            }
+        }
+        lost.forEach(hole -> fold.accounted.get(hole.stripe).add(hole.ordinals));
+        long count = 0;
+        long bytes = 0;
+        for (Slice slice : slices) {
+            count += slice.count();
+            bytes += slice.payloadBytes();
+        }
+        fold.foldedEvents += count;
+        fold.archivedOrdinal += count;
+        for (Lost hole : lost) {
+            fold.archivedOrdinal += hole.ordinals.last() - hole.ordinals.first() + 1;
+        }
+        fold.spans.add(last, fold.archivedOrdinal, bytes);
+        if (fold.firstLive.equals(Position.ZERO)) {
+            fold.firstLive = slices.get(0).first();
+        }
+        for (int s = 0; s < fold.stream.stripes(); s++) {
+            keepers.folded(fold.stream, s, last, fold.accounted.get(s).through());
+        }
+        cycle.copySeam(fold);
+    }
+
+    // ---- step 7 ----
+
+    /** Trims what retention wants gone and is folded. */
+    Future<Void> trim(StreamFold fold, TrimBounds.Bounds wanted) {
+        return learnOldest(fold, wanted).compose(learnt -> {
+            Position below = cycle.trimBelow(fold, wanted);
+            boolean nothingBelow = fold.firstLive.equals(Position.ZERO) || !fold.firstLive.isBefore(below);
+            if (nothingBelow || !below.isAfter(fold.trimmedBelow)) {
+                return Future.succeededFuture();
+            }
+            List<Future<Long>> trims = new ArrayList<>();
+            for (int s = 0; s < fold.stream.stripes(); s++) {
+                trims.add(trimmer.trim(fold.stream.stripe(s), below));
+            }
+            return Future.join(trims).compose(all -> {
+                trims.forEach(removed -> fold.trimmedEvents += removed.result());
+                fold.trimmedBelow = below;
+                fold.spans.trimmed(below);
+                return lookAtLiveLog(fold, fold.stream.merged())
+                        .compose(seen -> learnt ? trim(fold, wanted) : Future.succeededFuture());
+            });
+        });
+    }
+
+    /** After a start nothing is known of what is folded and still live; looks at its oldest page. True if there was one to look at. */
+    private Future<Boolean> learnOldest(StreamFold fold, TrimBounds.Bounds wanted) {
+        long gone = fold.stream.snapshot().lastOrdinal() - wanted.keepEvents();
+        boolean unknown =
+                fold.spans.oldestOrdinal() == 0 || fold.spans.oldestOrdinal() > fold.liveFloorOrdinal + REDIS_PAGE;
+        if (!unknown || gone <= fold.liveFloorOrdinal || fold.liveFloorOrdinal >= fold.archivedOrdinal) {
+            return Future.succeededFuture(false);
+        }
+        Position watermark = fold.archive.watermark();
+        List<Future<LiveLogPage>> pages = new ArrayList<>();
+        for (int s = 0; s < fold.stream.stripes(); s++) {
+            pages.add(reader.range(fold.stream.stripe(s), Position.ZERO, watermark, REDIS_PAGE));
+        }
+        return Future.join(pages).map(all -> {
+            Position through = watermark;
+            for (Future<LiveLogPage> page : pages) {
+                through = page.result().full() ? Position.min(through, page.result().last()) : through;
+            }
+            long count = 0;
+            long bytes = 0;
+            for (Future<LiveLogPage> page : pages) {
+                for (Event event : page.result().events()) {
+                    if (!event.entry().isAfter(through)) {
+                        count++;
+                        bytes += event.payload().length;
+                    }
+                }
+            }
+            if (count > 0) {
+                fold.spans.addOldest(through, fold.liveFloorOrdinal + count, bytes);
+            }
+            return count > 0;
+        });
+    }
+}
