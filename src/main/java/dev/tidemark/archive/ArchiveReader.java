@@ -16,6 +16,9 @@ public interface ArchiveReader {
     /** Events archived and still there. */
     long events();
 
+    /** Events that were archived and are gone, with whole files. */
+    long eventsRemoved();
+
     /** Bytes allocated on disk. */
     long bytes();
 

@@ -1,13 +1,19 @@
 package dev.tidemark.archive;
 
+import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StreamName;
 import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The data directory's forced reservation of ids. All calls block; one thread at a time. */
@@ -26,10 +32,24 @@ public final class ReservationFile {
      * @param highMs H: ids whose milliseconds (Unix) are below it may have been
      * @param clean whether the server stopped cleanly after it
      * @param redisRunId run id of the Redis that held the entries, if known
-     * @param frontier what no id may be minted at or below, as of a clean stop
+     * @param stoppedMs the streams' clocks stood there or below at a clean stop; 0 otherwise
+     * @param frontiers order was final up to these, at a clean stop, where {@code stoppedMs} doesn't tell
      */
     public record Reservation(
-            long highMs, boolean clean, @Nullable String redisRunId, Position frontier) {}
+            long highMs,
+            boolean clean,
+            @Nullable String redisRunId,
+            long stoppedMs,
+            Map<StreamId, Position> frontiers) {
+        public Reservation {
+            frontiers = Map.copyOf(frontiers);
+        }
+
+        /** Of a process that runs. */
+        public static Reservation running(long highMs, @Nullable String redisRunId) {
+            return new Reservation(highMs, false, redisRunId, 0, Map.of());
+        }
+    }
 
     /**
      * What was written last, or null if there never was anything.
@@ -46,7 +66,8 @@ public final class ReservationFile {
                     json.getLong("high_ms"),
                     json.getBoolean("clean", false),
                     json.getString("redis_run_id"),
-                    Position.ofEntryId(json.getString("frontier", "0-0")));
+                    json.getLong("stopped_ms", 0L),
+                    frontiers(json.getJsonArray("frontiers", new JsonArray())));
         } catch (NoSuchFileException e) {
             return null;
         } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
@@ -57,13 +78,35 @@ public final class ReservationFile {
         }
     }
 
+    private static Map<StreamId, Position> frontiers(JsonArray array) {
+        Map<StreamId, Position> frontiers = new HashMap<>();
+        for (int i = 0; i < array.size(); i++) {
+            JsonObject one = array.getJsonObject(i);
+            Generation generation = Generation.parseOrNull(one.getString("generation", ""));
+            if (generation == null) {
+                throw new IllegalArgumentException("no generation: " + one);
+            }
+            StreamId stream = new StreamId(new StreamName(one.getString("stream", "")), generation);
+            frontiers.put(stream, Position.ofEntryId(one.getString("frontier", "")));
+        }
+        return frontiers;
+    }
+
     /** Replaces it; on disk when the call returns. */
     public void write(Reservation reservation) {
         JsonObject json = new JsonObject()
                 .put("format", FORMAT)
                 .put("high_ms", reservation.highMs())
                 .put("clean", reservation.clean())
-                .put("frontier", reservation.frontier().entryId());
+                .put("stopped_ms", reservation.stoppedMs());
+        JsonArray frontiers = new JsonArray();
+        reservation
+                .frontiers()
+                .forEach((stream, frontier) -> frontiers.add(new JsonObject()
+                        .put("stream", stream.name().value())
+                        .put("generation", stream.generation().toString())
+                        .put("frontier", frontier.entryId())));
+        json.put("frontiers", frontiers);
         if (reservation.redisRunId() != null) {
             json.put("redis_run_id", reservation.redisRunId());
         }

@@ -33,7 +33,7 @@ public final class StreamArchive implements ArchiveAppender {
     private final SliceWriter writer;
     private Tail publishedTail = new Tail();
     private boolean inDoubt;
-    private long eventsRemoved;
+    private volatile long eventsRemoved;
     private long bytesRemoved;
 
     // Written under `writing`, read by any thread.
@@ -87,6 +87,11 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public long events() {
         return published.events();
+    }
+
+    @Override
+    public long eventsRemoved() {
+        return eventsRemoved;
     }
 
     @Override

@@ -71,9 +71,14 @@ public final class ChunkBuilder {
     }
 
     public void add(Event event) {
+        add(columns.stripe, event);
+    }
+
+    /** Adds an event of a stripe that may be another than this builder's. */
+    public void add(int stripe, Event event) {
         byte[] payload = event.payload();
         add(
-                columns.stripe,
+                stripe,
                 event.id(),
                 event.entry(),
                 event.ordinal(),

@@ -196,15 +196,12 @@ final class MergedFold {
             taken.add(new ArrayList<>());
             voided.add(new ArrayList<>(fold.stream.voided(s)));
         }
+        accountCarried(fold, slices);
         for (Slice slice : slices) {
             Chunk chunk = slice.chunk();
             for (int i = slice.from(); i < slice.to(); i++) {
                 int stripe = chunk.stripe(i);
                 taken.get(stripe).add(chunk.ordinal(i));
-                EventExtras extras = chunk.extras(i);
-                if (extras != null) {
-                    voided.get(stripe).addAll(extras.voided());
-                }
                 if (!chunk.entry(i).isAfter(last)) {
                     arrived[stripe] = Math.max(arrived[stripe], chunk.ordinal(i));
                 }
@@ -215,6 +212,10 @@ final class MergedFold {
             AccountedOrdinals with = fold.accounted.get(s).copy();
             taken.get(s).forEach(with::add);
             List<OrdinalRange> missing = with.missingThrough(arrived[s]);
+            if (!missing.isEmpty()) {
+                // The event that carries refused ordinals may stand behind the slice.
+                addVoided(fold.stream.snapshot(s).aboveAll(last), voided.get(s));
+            }
             AccountedOrdinals withVoid = with.copy();
             voided.get(s).forEach(withVoid::add);
             for (OrdinalRange range : missing) {
@@ -223,6 +224,29 @@ final class MergedFold {
             }
         }
         return lost;
+    }
+
+    /** What an event says of refused appends before it is archived with it. */
+    private static void accountCarried(StreamFold fold, List<Slice> slices) {
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                EventExtras extras = slice.chunk().extras(i);
+                if (extras != null) {
+                    extras.voided().forEach(fold.accounted.get(slice.chunk().stripe(i))::add);
+                }
+            }
+        }
+    }
+
+    private static void addVoided(List<Slice> slices, List<OrdinalRange> voided) {
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                EventExtras extras = slice.chunk().extras(i);
+                if (extras != null) {
+                    voided.addAll(extras.voided());
+                }
+            }
+        }
     }
 
     private static List<OrdinalRange> within(List<OrdinalRange> ranges, OrdinalRange bounds) {

@@ -21,4 +21,15 @@ public record AppendRequest(
         @Nullable String eventTime,
         Buffer body,
         boolean rescueLate,
-        boolean archived) {}
+        boolean archived) {
+    /** One that leaves late events to the stream's setting. */
+    public AppendRequest(
+            String stream,
+            @Nullable String contentType,
+            @Nullable String contentEncoding,
+            @Nullable String eventTime,
+            Buffer body,
+            boolean archived) {
+        this(stream, contentType, contentEncoding, eventTime, body, false, archived);
+    }
+}

@@ -35,6 +35,10 @@ final class Acceptance {
 
     private Position frontier;
     private Position tail;
+    /** The newest entry id used, and when that was. */
+    private Position newest;
+
+    private long newestNs;
 
     /**
      * @param onlyStripe whether the stream has no other stripe
@@ -47,6 +51,8 @@ final class Acceptance {
         this.clock = clock;
         this.frontier = frontier;
         this.tail = tail;
+        this.newest = tail;
+        this.newestNs = clock.monotonicNs();
     }
 
     /** Where an event stands. */
@@ -70,6 +76,7 @@ final class Acceptance {
     void taken(Event event) {
         use(event.id());
         use(event.entry());
+        newest = Position.max(newest, event.entry());
     }
 
     private void use(Position number) {
@@ -82,6 +89,8 @@ final class Acceptance {
     /** Gives an event its place; {@code entry} is its entry id, just minted. */
     Place place(NewEvent event, Position entry, StreamSettings settings) {
         use(entry);
+        newest = entry;
+        newestNs = clock.monotonicNs();
         if (settings.acceptanceWindowMs() == 0 || event.time() == Event.NO_TIME || event.time() >= entry.ms()) {
             return new Place(entry, false);
         }
@@ -101,10 +110,19 @@ final class Acceptance {
         return entry;
     }
 
-    /** Moves the frontier as far as it can go now. */
-    void advance(StreamSettings settings, @Nullable Position lowestInFlight) {
-        boolean finalOnArrival = onlyStripe && settings.acceptanceWindowMs() == 0;
-        raise(finalOnArrival ? tail : endBefore(clock.nowMs() - settings.acceptanceWindowMs()), lowestInFlight);
+    /**
+     * Moves the frontier as far as it can go now.
+     *
+     * @param highMs it stays below this: after a kill it starts there
+     */
+    void advance(StreamSettings settings, @Nullable Position lowestInFlight, long highMs) {
+        long windowMs = settings.acceptanceWindowMs();
+        Position target = onlyStripe && windowMs == 0 ? tail : endBefore(clock.nowMs() - windowMs);
+        if (clock.monotonicNs() - newestNs > windowMs * 1_000_000) {
+            // Ids may be ahead of the wall clock: what is older than the window by monotonic time is final too.
+            target = Position.max(target, newest);
+        }
+        raise(Position.min(target, endBefore(highMs)), lowestInFlight);
     }
 
     /** Moves the frontier to {@code target}, or as near as what is in flight allows. */

@@ -1,7 +1,12 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Clock;
+import dev.tidemark.event.Position;
+import dev.tidemark.event.StreamId;
 import io.vertx.core.Future;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -19,7 +24,7 @@ public final class IdReservation {
     private final Clock clock;
     private final long startMs;
     private final boolean cleanStart;
-    private final long stoppedMs;
+    private final Stop stop;
     private final AtomicBoolean raising = new AtomicBoolean();
     private final AtomicLong usedMs = new AtomicLong();
     private volatile long highMs;
@@ -27,14 +32,14 @@ public final class IdReservation {
     /**
      * @param startMs the predecessor's H: ids of this process start there
      * @param cleanStart whether the predecessor stopped cleanly: nothing of it can still be on its way to Redis
-     * @param stoppedMs if it did, its streams' clocks stood at this or below
+     * @param stop if it did, where its streams were
      */
-    public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart, long stoppedMs) {
+    public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart, Stop stop) {
         this.store = store;
         this.clock = clock;
         this.startMs = startMs;
         this.cleanStart = cleanStart;
-        this.stoppedMs = stoppedMs;
+        this.stop = stop;
         this.highMs = startMs;
     }
 
@@ -43,9 +48,46 @@ public final class IdReservation {
         return startMs;
     }
 
-    /** After a clean stop, the latest time that the predecessor's clocks may have shown. */
-    long stoppedMs() {
-        return stoppedMs;
+    /** What the predecessor may have called final of a stream with an acceptance window. */
+    public Position frontierAtStart(StreamId stream, long windowMs) {
+        return cleanStart ? stop.frontier(stream, windowMs) : Acceptance.endBefore(startMs);
+    }
+
+    /** Where this process's streams are, all of their appends answered. */
+    public Stop stop(Collection<? extends LiveStream> streams) {
+        long stoppedMs = Math.max(clock.wallMs(), usedMs());
+        Stop plain = new Stop(stoppedMs, Map.of());
+        Map<StreamId, Position> frontiers = new HashMap<>();
+        for (LiveStream stream : streams) {
+            if (!stream.finalOnArrival()) {
+                long windowMs = stream.settings().acceptanceWindowMs();
+                StreamSnapshot snapshot = stream.snapshot();
+                Position frontier =
+                        snapshot.isOpen() ? snapshot.frontier() : frontierAtStart(stream.id(), windowMs);
+                if (frontier.isAfter(plain.frontier(stream.id(), windowMs))) {
+                    frontiers.put(stream.id(), frontier);
+                }
+            }
+        }
+        return new Stop(stoppedMs, frontiers);
+    }
+
+    /**
+     * Where streams were at a clean stop.
+     *
+     * @param ms the clocks of streams stood there or below
+     * @param frontiers of those that were further than {@code ms} and their window tell
+     */
+    public record Stop(long ms, Map<StreamId, Position> frontiers) {
+        public static final Stop NONE = new Stop(0, Map.of());
+
+        public Stop {
+            frontiers = Map.copyOf(frontiers);
+        }
+
+        Position frontier(StreamId stream, long windowMs) {
+            return frontiers.getOrDefault(stream, Acceptance.endBefore(ms - windowMs));
+        }
     }
 
     /** Whether a stripe is to be fenced at its first use. */

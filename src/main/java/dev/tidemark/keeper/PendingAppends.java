@@ -96,6 +96,19 @@ final class PendingAppends {
         return true;
     }
 
+    /** Whether the outcome of one before it isn't known: what comes behind can't be stored before that is. */
+    boolean isBehindAnOpenOne(PendingAppend append) {
+        for (PendingAppend before : inFlight) {
+            if (before == append) {
+                return false;
+            }
+            if (before.outcomeOpen) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Those in flight, in order. */
     Collection<PendingAppend> inFlight() {
         return inFlight;

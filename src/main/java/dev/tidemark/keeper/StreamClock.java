@@ -18,6 +18,11 @@ final class StreamClock {
         return reachedMs;
     }
 
+    /** For what must also happen after a while of monotonic time, wherever the wall clock is. */
+    long monotonicNs() {
+        return clock.monotonicNs();
+    }
+
     void reached(long ms) {
         reachedMs = Math.max(reachedMs, ms);
     }

@@ -214,7 +214,7 @@ final class StripeKeeper {
     }
 
     private boolean isAccepted(PendingAppend append, Acceptance window) {
-        window.advance(stream.settings(), pending.lowestIdInFlight());
+        advance(window);
         Problem refusal = window.refusalOrNull(append.events, stream.settings(), clock.nowMs());
         if (refusal != null) {
             append.fail(refusal);
@@ -242,7 +242,7 @@ final class StripeKeeper {
         Acceptance window = acceptance;
         Position last = mint.last();
         if (window != null) {
-            window.advance(stream.settings(), pending.lowestIdInFlight());
+            advance(window);
             last = Position.max(last, window.frontier());
         }
         for (NewEvent event : append.events) {
@@ -272,6 +272,11 @@ final class StripeKeeper {
     // ---- answers ----
 
     private void acknowledged(PendingAppend append) {
+        if (pending.isBehindAnOpenOne(append)) {
+            append.outcomeOpen = true;
+            afterAnswer();
+            return;
+        }
         if (!pending.land(append)) {
             return;
         }
@@ -430,13 +435,11 @@ final class StripeKeeper {
 
     /** Nothing may be given at or below what the predecessor may have called final. */
     private Position frontierAtStart(StripeOpening.Opened opened) {
-        IdReservation reservation = keeper.reservation();
-        long finalMs = stream.createdHere()
-                ? 0
-                : reservation.needsFence(false)
-                        ? reservation.startMs()
-                        : reservation.stoppedMs() - stream.settings().acceptanceWindowMs();
-        return Position.max(opened.watermark(), Acceptance.endBefore(finalMs));
+        Position before = stream.createdHere()
+                ? Position.ZERO
+                : keeper.reservation()
+                        .frontierAtStart(stream.id(), stream.settings().acceptanceWindowMs());
+        return Position.max(opened.watermark(), before);
     }
 
     /**
@@ -583,6 +586,14 @@ final class StripeKeeper {
         sendWaiting();
     }
 
+    private void advance(Acceptance window) {
+        keeper.reservation().ensure(clock.nowMs() - stream.settings().acceptanceWindowMs());
+        window.advance(
+                stream.settings(),
+                pending.lowestIdInFlight(),
+                keeper.reservation().highMs());
+    }
+
     /** Whether the frontier can pass an event of the stream that it hasn't passed yet, for all to see. */
     private boolean frontierIsDue() {
         Acceptance window = acceptance;
@@ -593,7 +604,7 @@ final class StripeKeeper {
         if (!stream.newest().isAfter(published)) {
             return false;
         }
-        window.advance(stream.settings(), pending.lowestIdInFlight());
+        advance(window);
         return window.frontier().isAfter(published);
     }
 
@@ -679,10 +690,8 @@ final class StripeKeeper {
             stream.publish(stripe.index(), timeline().snapshot(timeline().tail()));
             return;
         }
-        Position lowestInFlight = pending.lowestIdInFlight();
-        window.advance(stream.settings(), lowestInFlight);
-        Position excess = arrived.excess(keeper.limits().acceptanceBytesMax());
-        window.raise(excess, lowestInFlight);
+        advance(window);
+        window.raise(arrived.excess(keeper.limits().acceptanceBytesMax()), pending.lowestIdInFlight());
         for (Event event : arrived.settle(window.frontier())) {
             timeline().add(event, stream.settings());
         }

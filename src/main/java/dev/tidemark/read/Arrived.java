@@ -7,6 +7,7 @@ import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.MergedSnapshot;
+import dev.tidemark.keeper.TimelineSnapshot;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -62,7 +63,12 @@ record Arrived(List<Slice> events, Position through, List<Position> floors, bool
         }
         boolean more = false;
         for (int s = 0; s < reached.size(); s++) {
-            more |= snapshot.stripes().get(s).arrivedThrough().isAfter(reached.get(s));
+            TimelineSnapshot stripe = snapshot.stripes().get(s);
+            if (stripe.arrivedAfter(reached.get(s), 1, 1).isEmpty()) {
+                reached.set(s, Position.max(reached.get(s), stripe.arrivedThrough()));
+            } else {
+                more = true;
+            }
         }
         List<Slice> events = given.isEmpty() ? List.of() : List.of(given.view().slice());
         return new Arrived(events, more ? through : Position.max(through, snapshot.frontier()), reached, more);

@@ -81,7 +81,7 @@ final class AscendingMerge implements MergeRead {
             StreamSnapshot snapshot = source.snapshot();
             Position end = snapshot.isOpen() ? Position.min(through, StreamSource.end(snapshot, view)) : through;
             if (position.compareTo(end) >= 0) {
-                return reached(page, snapshot);
+                return reached(page, snapshot, end);
             }
             if (page.isFull()) {
                 return Future.succeededFuture(page.rising(MergePage.End.MORE));
@@ -109,11 +109,22 @@ final class AscendingMerge implements MergeRead {
         }
     }
 
-    private Future<MergePage> reached(PageBuilder page, StreamSnapshot snapshot) {
+    private Future<MergePage> reached(PageBuilder page, StreamSnapshot snapshot, Position end) {
+        if (snapshot.isOpen()) {
+            passEmpty(end);
+        }
         if (snapshot.isOpen() && continuity.isUnknown() && position.compareTo(snapshot.tail()) >= 0) {
             continuity.isAt(position, snapshot.lastOrdinal());
         }
         return Future.succeededFuture(page.rising(MergePage.End.REACHED));
+    }
+
+    /** Nothing lies between the last event given and {@code end}, nor ever will: where order isn't final on arrival, that is said in the cursor. */
+    void passEmpty(Position end) {
+        if (!source.finalOnArrival() && end.isAfter(given)) {
+            given = end;
+            position = Position.max(position, end);
+        }
     }
 
     private void startAt(Position earliest) {

@@ -44,7 +44,7 @@ final class Floors {
 
     /** The events that weren't given before. */
     List<Slice> unseen(List<Slice> slices) {
-        if (slices.isEmpty() || isPassed(slices.get(0).first())) {
+        if (slices.isEmpty() || slices.get(0).first().isAfter(highest)) {
             return slices;
         }
         List<Slice> unseen = new ArrayList<>();

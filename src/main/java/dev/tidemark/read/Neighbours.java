@@ -118,9 +118,10 @@ final class Neighbours {
         return source.archived(after, Position.MAX, 1, 1).compose(page -> {
             Chunk events = page.events();
             if (!source.finalOnArrival()) {
-                return events.count() == 0
-                        ? Future.succeededFuture(Optional.empty())
-                        : removedBelow(events.first(), events.stripe(0), after, through);
+                return Future.succeededFuture(
+                        events.count() == 0
+                                ? Optional.empty()
+                                : removedBelow(events.first(), after, through));
             }
             if (events.count() == 0 || Neighbour.follows(Math.max(0, last), events, 0)) {
                 return Future.succeededFuture(Optional.empty());
@@ -146,21 +147,12 @@ final class Neighbours {
         });
     }
 
-    /** Where ordinals don't rise with ids: whether the first one of the stripe isn't among its oldest. */
-    private Future<Optional<Gap>> removedBelow(Position first, int stripe, Position after, Position through) {
-        return source.archived(after, Position.MAX, CARRIERS_MAX, CARRIERS_BYTES_MAX)
-                .map(oldest -> {
-                    Chunk events = oldest.events();
-                    for (int i = 0; i < events.count(); i++) {
-                        if (events.stripe(i) == stripe && events.ordinal(i) == 1) {
-                            return Optional.empty();
-                        }
-                    }
-                    Position to = Position.min(Positions.below(first), through);
-                    return to.isAfter(after)
-                            ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
-                            : Optional.empty();
-                });
+    /** Where ordinals don't rise with ids, the archive tells whether anything was removed. */
+    private Optional<Gap> removedBelow(Position first, Position after, Position through) {
+        Position to = Position.min(Positions.below(first), through);
+        return source.archive().eventsRemoved() > 0 && to.isAfter(after)
+                ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
+                : Optional.empty();
     }
 
     private static boolean isRemovedToo(Position first, Chunk events) {

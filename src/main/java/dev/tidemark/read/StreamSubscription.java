@@ -269,6 +269,10 @@ final class StreamSubscription implements Subscription {
             fallBehind(snapshot, writable);
         } else if (writable) {
             List<Slice> events = feed.eventsAfter(snapshot, merge.cursor(), request.view());
+            if (events.isEmpty() && snapshot instanceof MergedSnapshot) {
+                merge.passEmpty(end);
+                return;
+            }
             List<Gap> gaps = events.isEmpty() ? null : merge.follow(events);
             if (gaps == null) {
                 // Memory hasn't got what it says there is: the merge-read finds out what is missing.

@@ -173,14 +173,15 @@ final class Assembly {
         boolean clean = before == null || before.clean();
         IdReservation ids = new IdReservation(
                 high -> callers.here(vertx.executeBlocking(() -> {
-                    file.write(new ReservationFile.Reservation(
-                            high, false, parts.facts().runId(), Position.ZERO));
+                    file.write(ReservationFile.Reservation.running(high, parts.facts().runId()));
                     return null;
                 })),
                 clock,
                 startMs,
                 clean,
-                before == null ? 0 : before.frontier().ms());
+                before == null
+                        ? IdReservation.Stop.NONE
+                        : new IdReservation.Stop(before.stoppedMs(), before.frontiers()));
         ids.ensure(clock.wallMs());
         reservation = ids;
         return new Found(records, listing, file);
@@ -446,13 +447,15 @@ final class Assembly {
             }
             if (locked != null && ids != null && inOrder && edgesStarted()) {
                 long highMs = Math.max(ids.startMs(), ids.usedMs() + 1);
-                long stoppedMs = Math.max(clock.wallMs(), ids.usedMs());
+                StreamDirectory directory = streams;
+                IdReservation.Stop stop = ids.stop(directory == null ? List.of() : directory.view());
                 locked.reservation()
                         .write(new ReservationFile.Reservation(
                                 highMs,
                                 true,
                                 Objects.requireNonNull(live).facts().runId(),
-                                new Position(stoppedMs, 0)));
+                                stop.ms(),
+                                stop.frontiers()));
             }
             return null;
         });

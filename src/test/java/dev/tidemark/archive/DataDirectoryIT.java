@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StreamName;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -14,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -130,11 +134,12 @@ class DataDirectoryIT {
         try (DataDirectory data = DataDirectory.open(root)) {
             ReservationFile file = data.reservation();
             assertNull(file.read());
-            ReservationFile.Reservation first = new ReservationFile.Reservation(123, false, null, Position.ZERO);
+            ReservationFile.Reservation first = ReservationFile.Reservation.running(123, null);
             file.write(first);
             assertEquals(first, file.read());
+            StreamId stream = new StreamId(new StreamName("a/ü \"b"), new Generation(77));
             ReservationFile.Reservation second =
-                    new ReservationFile.Reservation(456, true, "abc", new Position(455, Long.MAX_VALUE));
+                    new ReservationFile.Reservation(456, true, "abc", 455, Map.of(stream, new Position(455, 7)));
             file.write(second);
             assertEquals(second, data.reservation().read());
             for (String text :

@@ -10,6 +10,7 @@ import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.event.StreamSettings;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -139,7 +140,7 @@ public final class MemoryArchive implements ArchiveAppender {
         List<Item> events = new ArrayList<>();
         for (Slice slice : slices) {
             for (int i = slice.from(); i < slice.to(); i++) {
-                events.add(new Item(slice.chunk().event(i), slice.chunk().stripe(), null));
+                events.add(new Item(slice.chunk().event(i), slice.chunk().stripe(i), null));
             }
         }
         if (events.isEmpty()) {
@@ -294,6 +295,11 @@ public final class MemoryArchive implements ArchiveAppender {
     }
 
     @Override
+    public long eventsRemoved() {
+        return 0;
+    }
+
+    @Override
     public synchronized long bytes() {
         return items.stream()
                 .mapToLong(item -> item.event == null ? 64 : item.event.payload().length + 64L)
@@ -397,7 +403,9 @@ public final class MemoryArchive implements ArchiveAppender {
 
     private ArchivePage page(List<Event> events, List<Gap> gaps, boolean more) {
         ChunkBuilder builder = new ChunkBuilder(generation, 0);
-        events.forEach(builder::add);
+        Map<Event, Integer> stripes = new IdentityHashMap<>();
+        items.stream().filter(item -> item.event != null).forEach(item -> stripes.put(item.event, item.stripe));
+        events.forEach(event -> builder.add(stripes.getOrDefault(event, 0), event));
         return new ArchivePage(builder.view(), gaps, more);
     }
 }

@@ -51,7 +51,7 @@ final class FakeKeeper implements Streams, Appends {
             ids.add(own == null ? new Position(EventId.EPOCH_MS + ++minted, 0) : own.position());
         }
         ((Stream) stream).events.addAll(events);
-        return Future.succeededFuture(new Appended(ids));
+        return Future.succeededFuture(new Appended(ids, ids.get(ids.size() - 1)));
     }
 
     @Override

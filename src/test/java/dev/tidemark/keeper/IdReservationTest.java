@@ -24,7 +24,8 @@ class IdReservationTest {
                 },
                 clock,
                 startMs,
-                false);
+                false,
+                IdReservation.Stop.NONE);
     }
 
     @Test
@@ -76,7 +77,7 @@ class IdReservationTest {
     @Test
     void aFenceIsNeededUnlessTheStopWasCleanOrTheStreamIsNew() {
         IdReservation unclean = reservation(5);
-        IdReservation clean = new IdReservation(high -> Future.succeededFuture(), clock, 5, true);
+        IdReservation clean = new IdReservation(high -> Future.succeededFuture(), clock, 5, true, IdReservation.Stop.NONE);
         assertTrue(unclean.needsFence(false));
         assertTrue(!unclean.needsFence(true));
         assertTrue(!clean.needsFence(false));

@@ -288,7 +288,7 @@ class KeeperTest {
     @Test
     @Tag("R14")
     void whatIsInFlightIsBoundedAndTheRestIsRefusedAtOnce() {
-        KeeperLimits limits = new KeeperLimits(10, 1 << 20, 5, 1 << 20, 10_000, 1_000);
+        KeeperLimits limits = new KeeperLimits(10, 1 << 20, 5, 1 << 20, 1 << 20, 10_000, 1_000);
         KeeperWorld bounded = new KeeperWorld(Map.of(), limits);
         succeeded(bounded.append(1));
         bounded.liveLog.holdReplies(Command.APPEND);
@@ -304,7 +304,7 @@ class KeeperTest {
 
     @Test
     void memoryIsBoundedAndComesBackWhenTheArchiveHasIt() {
-        KeeperLimits limits = new KeeperLimits(100_000, 64 << 20, 100, 50_000, 10_000, 1_000);
+        KeeperLimits limits = new KeeperLimits(100_000, 64 << 20, 100, 50_000, 1 << 20, 10_000, 1_000);
         KeeperWorld bounded = new KeeperWorld(Map.of(Setting.CHUNK_MAX_EVENTS, 10L), limits);
         List<Future<Appends.Appended>> appends = new ArrayList<>();
         for (int i = 0; i < 100; i++) {

@@ -35,6 +35,7 @@ public final class KeeperWorld implements SealedChunks {
     private KeeperStream stream;
     private IdReservation reservation;
     private long highMs;
+    private IdReservation.Stop stop = IdReservation.Stop.NONE;
     private int sent;
 
     public KeeperWorld(Map<Setting, Long> chosen) {
@@ -44,7 +45,7 @@ public final class KeeperWorld implements SealedChunks {
     KeeperWorld(Map<Setting, Long> chosen, KeeperLimits limits) {
         this.chosen = chosen;
         this.limits = limits;
-        succeeded(liveLog.create(STREAM, 1, "{}"));
+        succeeded(liveLog.create(STREAM, chosen.getOrDefault(Setting.STRIPES, 1L).intValue(), "{}"));
         boot(true, true);
     }
 
@@ -56,15 +57,33 @@ public final class KeeperWorld implements SealedChunks {
                 },
                 clock,
                 highMs,
-                clean);
+                clean,
+                stop);
         ArchivedState archived = (live, stripe) -> {
             ArchiveEnd end = archive.end();
             return Future.succeededFuture(new ArchivedState.Archived(end.watermark(), end.lastOrdinal(stripe)));
         };
         keeper = new Keeper(clock, liveLog, archived, reservation, limits);
         StreamSettings settings = StreamSettings.DEFAULT.with(chosen);
-        stream = new KeeperStream(STREAM, clock.wallMs(), streamIsNew, chosen, settings, live -> keeper.open(live, 0));
+        stream = new KeeperStream(STREAM, clock.wallMs(), streamIsNew, chosen, settings, this::openStripes);
         keeper.start().onComplete(decided -> {});
+    }
+
+    private Future<Void> openStripes(KeeperStream live) {
+        List<Future<Void>> opened = new ArrayList<>();
+        for (int i = 0; i < live.stripes(); i++) {
+            opened.add(keeper.open(live, i));
+        }
+        return Future.all(opened).mapEmpty();
+    }
+
+    /** The process stops in order, with nothing in flight, and a new one starts. */
+    public void stopAndRestart() {
+        highMs = Math.max(reservation.startMs(), reservation.usedMs() + 1);
+        stop = reservation.stop(List.of(stream));
+        liveLog.dropConnections();
+        keeper.stop();
+        boot(false, true);
     }
 
     /** The process is killed: connections break, nothing is written down; a new one starts. */
@@ -101,8 +120,12 @@ public final class KeeperWorld implements SealedChunks {
     }
 
     public Future<Appends.Appended> append(List<NewEvent> events) {
+        return append(0, events);
+    }
+
+    public Future<Appends.Appended> append(int stripe, List<NewEvent> events) {
         Promise<Appends.Appended> promise = Promise.promise();
-        keeper.append(stream, 0, new PendingAppend(events, clock.monotonicNs(), promise));
+        keeper.append(stream, stripe, new PendingAppend(events, clock.monotonicNs(), promise));
         return promise.future();
     }
 
@@ -120,7 +143,11 @@ public final class KeeperWorld implements SealedChunks {
 
     @CanIgnoreReturnValue
     public Position seal() {
-        return keeper.seal(stream, 0);
+        Position frontier = Position.MAX;
+        for (int i = 0; i < stream.stripes(); i++) {
+            frontier = Position.min(frontier, keeper.seal(stream, i));
+        }
+        return frontier;
     }
 
     @Override

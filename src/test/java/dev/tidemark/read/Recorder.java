@@ -72,6 +72,11 @@ final class Recorder implements Subscriber {
     }
 
     @Override
+    public void sealed(Position through) {
+        say("sealed");
+    }
+
+    @Override
     public void fellBehind(Cursor cursor) {
         say("fellBehind");
     }

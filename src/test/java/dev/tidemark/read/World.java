@@ -547,7 +547,7 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
 
     StreamReads.Ports ports() {
         return new StreamReads.Ports(
-                this, stream -> archive, liveLog, this, () -> this, stream -> Folding.Figures.NONE, this);
+                this, stream -> archive, liveLog, this, null, 1, () -> this, stream -> Folding.Figures.NONE, this);
     }
 
     StreamReads reads() {
@@ -588,6 +588,11 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
         @Override
         public long events() {
             return archived.size();
+        }
+
+        @Override
+        public long eventsRemoved() {
+            return pruned.size();
         }
 
         @Override
