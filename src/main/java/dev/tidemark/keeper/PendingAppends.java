@@ -18,15 +18,17 @@ final class PendingAppends {
 
     private final KeeperLimits limits;
     private final Clock clock;
+    private final TimelineMemory memory;
     private final Deque<PendingAppend> waiting = new ArrayDeque<>();
     private final Deque<PendingAppend> inFlight = new ArrayDeque<>();
     private long waitingBytes;
     private long inFlightBytes;
     private int inFlightEvents;
 
-    PendingAppends(KeeperLimits limits, Clock clock) {
+    PendingAppends(KeeperLimits limits, Clock clock, TimelineMemory memory) {
         this.limits = limits;
         this.clock = clock;
+        this.memory = memory;
     }
 
     boolean isEmpty() {
@@ -42,11 +44,13 @@ final class PendingAppends {
     void waitLast(PendingAppend append) {
         waiting.addLast(append);
         waitingBytes += append.bytes;
+        memory.changed(append.heapBytes());
     }
 
     void waitFirst(PendingAppend append) {
         waiting.addFirst(append);
         waitingBytes += append.bytes;
+        memory.changed(append.heapBytes());
     }
 
     boolean hasWaiting() {
@@ -61,6 +65,7 @@ final class PendingAppends {
     PendingAppend takeWaiting() {
         PendingAppend append = waiting.remove();
         waitingBytes -= append.bytes;
+        memory.changed(-append.heapBytes());
         return append;
     }
 
@@ -82,6 +87,7 @@ final class PendingAppends {
         inFlight.add(append);
         inFlightEvents += append.events.size();
         inFlightBytes += append.bytes;
+        memory.changed(append.heapBytes());
     }
 
     /** Its outcome is known; false if it wasn't in flight any more. */
@@ -91,6 +97,7 @@ final class PendingAppends {
         }
         inFlightEvents -= append.events.size();
         inFlightBytes -= append.bytes;
+        memory.changed(-append.heapBytes());
         return true;
     }
 
@@ -114,6 +121,7 @@ final class PendingAppends {
         inFlight.clear();
         inFlightEvents = 0;
         inFlightBytes = 0;
+        all.forEach(append -> memory.changed(-append.heapBytes()));
         return all;
     }
 

@@ -1,5 +1,6 @@
 package dev.tidemark.keeper;
 
+import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.EventId;
@@ -57,6 +58,7 @@ final class StripeKeeper {
     private final StreamClock clock;
     private final VoidedOrdinals voided = new VoidedOrdinals();
     private final PendingAppends pending;
+    private final IdleWatch idle;
 
     private State state = State.COLD;
     /** The opening or resuming under way or done last: it may still create the key. */
@@ -65,6 +67,9 @@ final class StripeKeeper {
     private @Nullable Timeline timeline;
     private Position watermark = Position.ZERO;
     private long nextOrdinal = 1;
+    /** Memory of the timeline that the keeper knows of. */
+    private long countedBytes;
+
     private long partedSinceNs;
     private long retryAtNs;
 
@@ -74,7 +79,8 @@ final class StripeKeeper {
         this.keeper = keeper;
         this.mint = new Mint(index);
         this.clock = new StreamClock(keeper.clock());
-        this.pending = new PendingAppends(keeper.limits(), keeper.clock());
+        this.pending = new PendingAppends(keeper.limits(), keeper.clock(), keeper.memory());
+        this.idle = new IdleWatch(keeper.clock(), keeper.limits().idleMs());
     }
 
     State state() {
@@ -113,10 +119,18 @@ final class StripeKeeper {
             append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'"));
             return;
         }
+        if (!keeper.hasMemoryFor(append)) {
+            append.fail(noMemory());
+            return;
+        }
         pending.waitLast(append);
         if (state == State.COLD) {
             open();
         }
+    }
+
+    private static Problem noMemory() {
+        return Problem.overloaded("memory.max is reached, and nothing more can leave memory now");
     }
 
     private void sendWaiting() {
@@ -146,8 +160,8 @@ final class StripeKeeper {
             enqueue(append);
             return;
         }
-        if (!keeper.hasMemory()) {
-            append.fail(Problem.overloaded("memory.max is reached: what is in memory must be folded first"));
+        if (!keeper.hasMemoryFor(append)) {
+            append.fail(noMemory());
             return;
         }
         if (!pending.mayFly(append)) {
@@ -240,11 +254,11 @@ final class StripeKeeper {
 
     private void store(PendingAppend append) {
         StreamSettings settings = stream.settings();
-        long before = timeline().bytes();
         for (Event event : append.minted) {
             timeline().add(event, settings);
         }
-        keeper.memoryChanged(timeline().bytes() - before);
+        timeline().release(watermark, settings.tailCapacity());
+        idle.used();
     }
 
     private void refused(PendingAppend append, LiveLogException failure) {
@@ -341,7 +355,7 @@ final class StripeKeeper {
         Timeline fresh = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
         fresh.preload(opened.newest(), opened.floor(), stream.settings());
         timeline = fresh;
-        keeper.memoryChanged(fresh.bytes());
+        idle.used();
         become(State.OPEN);
         publish();
         keeper.opened(this);
@@ -521,10 +535,46 @@ final class StripeKeeper {
         if (timeline == null) {
             return;
         }
-        long before = timeline.bytes();
         if (timeline.release(watermark, keepEvents)) {
-            keeper.memoryChanged(timeline.bytes() - before);
             publish();
+        }
+    }
+
+    // ---- memory ----
+
+    /** The chunk that leaves memory next under pressure; null if none can. */
+    @Nullable
+    Chunk nextToLeave(boolean unfoldedToo) {
+        Chunk oldest = timeline == null || state == State.CLOSED ? null : timeline.oldestSealed();
+        return oldest != null && oldest.last().compareTo(mayLeaveThrough(unfoldedToo)) <= 0 ? oldest : null;
+    }
+
+    /** Lets go of the oldest chunks; see {@link Timeline#releaseOldest}. */
+    long releaseOldest(long bytesWanted, long untilMs, boolean unfoldedToo) {
+        long freed = timeline().releaseOldest(bytesWanted, untilMs, mayLeaveThrough(unfoldedToo));
+        if (freed > 0) {
+            publish();
+        }
+        return freed;
+    }
+
+    /**
+     * What is folded may always leave. What isn't may leave while Redis is there to give it, in streams whose live log is in the order
+     * of the ids.
+     */
+    private Position mayLeaveThrough(boolean unfoldedToo) {
+        StreamSettings settings = stream.settings();
+        boolean ordered = stream.stripes() == 1 && settings.acceptanceWindowMs() == 0;
+        return unfoldedToo && ordered && state == State.OPEN ? Position.MAX : watermark;
+    }
+
+    /** Lets go of all memory if nobody has used the stripe for a while and everything is folded; tails come from the archive then. */
+    void retireIfIdle() {
+        boolean resting = state == State.OPEN && timeline != null && pending.isEmpty() && !stream.hasFollowers();
+        if (idle.isOver(resting, stream.takeUsed(stripe.index()))
+                && timeline().tail().compareTo(watermark) <= 0
+                && timeline().count() > 0) {
+            release(0);
         }
     }
 
@@ -532,16 +582,22 @@ final class StripeKeeper {
 
     /** Closes for good; completes when nothing that was begun can make the key again. */
     Future<Void> close(RuntimeException problem) {
-        long bytes = timeline == null ? 0 : timeline.bytes();
         become(State.CLOSED);
         pending.failWaiting(problem);
         pending.landAll().forEach(append -> append.fail(problem));
         timeline = null;
-        keeper.memoryChanged(-bytes);
+        countMemory();
         return atWork.transform(ended -> Future.succeededFuture());
     }
 
+    private void countMemory() {
+        long bytes = timeline == null ? 0 : timeline.bytes();
+        keeper.memoryChanged(bytes - countedBytes);
+        countedBytes = bytes;
+    }
+
     private void publish() {
+        countMemory();
         stream.publish(stripe.index(), timeline().snapshot(timeline().tail()));
     }
 }

@@ -8,8 +8,9 @@ import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
 import dev.tidemark.fold.ArchiveStreamStore;
+import dev.tidemark.fold.FoldLanes;
 import dev.tidemark.fold.FoldPorts;
-import dev.tidemark.fold.FoldVerticle;
+import dev.tidemark.fold.Orphans;
 import dev.tidemark.http.HttpEdge;
 import dev.tidemark.http.HttpOptions;
 import dev.tidemark.ingest.StreamIngest;
@@ -26,14 +27,13 @@ import dev.tidemark.retention.RetentionVerticle;
 import dev.tidemark.retention.Windows;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
-import io.vertx.core.ThreadingModel;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.security.SecureRandom;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
@@ -54,6 +54,7 @@ final class Assembly {
 
     private static final long DISK_LOOK_MS = 5_000;
     private static final int READ_WORKERS = 8;
+    private static final int FOLD_LANES = 2;
 
     private final Vertx vertx;
     private final Configuration configuration;
@@ -63,7 +64,7 @@ final class Assembly {
     /** What runs behind the edge, in the order of its start. */
     private final Deque<String> deployed = new ConcurrentLinkedDeque<>();
 
-    private final AtomicReference<FoldVerticle> foldOnceBuilt = new AtomicReference<>();
+    private final AtomicReference<FoldLanes> foldOnceBuilt = new AtomicReference<>();
 
     private @Nullable DataDirectory data;
     private @Nullable LiveLogParts live;
@@ -187,7 +188,8 @@ final class Assembly {
 
     private Future<Void> deploy(Found found) {
         LiveLogParts parts = Objects.requireNonNull(live);
-        KeeperLimits limits = KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes() / configuration.keepers());
+        KeeperLimits limits =
+                KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes(), configuration.idleAfterMs());
         KeeperGroup group = new KeeperGroup(
                 vertx,
                 clock,
@@ -199,7 +201,7 @@ final class Assembly {
         keepers = group;
         AtomicReference<ArchiveStreamStore> store = new AtomicReference<>();
         Windows windows = new Windows();
-        FoldVerticle fold = FoldVerticle.over(
+        FoldLanes fold = FoldLanes.over(
                 new FoldPorts(
                         group,
                         parts.liveLog(),
@@ -207,7 +209,8 @@ final class Assembly {
                         stream -> Objects.requireNonNull(store.get()).archive(stream),
                         windows,
                         clock),
-                callers);
+                callers,
+                FOLD_LANES);
         foldOnceBuilt.set(fold);
         ArchiveStreamStore streamStore =
                 new ArchiveStreamStore(Objects.requireNonNull(archive), found.records(), parts.liveLog(), fold);
@@ -227,31 +230,27 @@ final class Assembly {
         }
         RetentionVerticle retention =
                 new RetentionVerticle(directory, fold, windows, clock, configuration.foldMaxLagMs());
-        DeploymentOptions oneWorker = new DeploymentOptions()
-                .setThreadingModel(ThreadingModel.WORKER)
-                .setWorkerPoolName("tidemark-fold")
-                .setWorkerPoolSize(1);
-        return vertx.deployVerticle(fold, oneWorker)
-                .onSuccess(deployed::addFirst)
+        return fold.deploy(vertx, deployed::addFirst)
                 .compose(running -> group.start())
                 .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
                 .onSuccess(deployed::addFirst)
                 .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
                 .map(running -> {
-                    openInBackground(directory);
+                    recoverInBackground(directory, fold, retention);
+                    tendFiles(streamStore, found.listing().streams());
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
                 });
     }
 
-    private FoldVerticle fold() {
+    private FoldLanes fold() {
         return Objects.requireNonNull(foldOnceBuilt.get(), "the fold is built before the keepers start");
     }
 
     private Future<Void> deployEdges(
             StreamDirectory directory,
             KeeperGroup group,
-            FoldVerticle fold,
+            FoldLanes fold,
             RetentionVerticle retention,
             ArchiveStreamStore store) {
         LiveLogParts parts = Objects.requireNonNull(live);
@@ -323,16 +322,49 @@ final class Assembly {
                         timeouts.closeMs()));
     }
 
-    /** What dead processes left in Redis is picked up: one stream after the other, so that nothing else waits for it. */
-    private void openInBackground(StreamDirectory directory) {
-        openNext(new ArrayDeque<>(directory.all()));
+    /** What dead processes left in Redis is picked up, a little at a time, so that nothing else waits for it. */
+    private void recoverInBackground(StreamDirectory directory, FoldLanes fold, RetentionVerticle retention) {
+        LiveLogParts parts = Objects.requireNonNull(live);
+        Orphans.Ports ports = new Orphans.Ports() {
+            @Override
+            public Future<?> fold(LiveStream stream) {
+                return fold.fold(stream);
+            }
+
+            @Override
+            public void foldIn(LiveStream stream, long delayMs) {
+                retention.lookIn(stream, delayMs);
+            }
+
+            @Override
+            public Future<?> pause(long ms) {
+                return stopping ? Promise.promise().future() : vertx.timer(ms);
+            }
+        };
+        Orphans orphans = new Orphans(parts.liveLog(), parts.liveLog(), ports, clock);
+        vertx.runOnContext(nothing -> orphans.lookAt(directory.view()));
     }
 
-    private void openNext(Deque<LiveStream> left) {
-        LiveStream next = left.poll();
-        if (next != null && !stopping) {
-            next.open().onComplete(opened -> openNext(left));
+    /** Files of streams that nobody uses are closed; the first use of one of them is made fast for all. */
+    private void tendFiles(ArchiveStreamStore store, List<StreamRecord> streams) {
+        Archive files = Objects.requireNonNull(archive);
+        vertx.setPeriodic(
+                configuration.idleAfterMs(),
+                timer -> onWorker("the files of idle streams can't be closed", files::closeUnused));
+        if (!streams.isEmpty()) {
+            // The queue library loads for a second at its first use.
+            onWorker(
+                    "the archive can't be opened",
+                    () -> store.archive(streams.get(0).id()).open());
         }
+    }
+
+    private void onWorker(String failed, Runnable task) {
+        vertx.executeBlocking(() -> {
+                    task.run();
+                    return null;
+                })
+                .onFailure(failure -> LOG.warn("{}: {}", failed, failure.getMessage()));
     }
 
     private static void finishInBackground(ArchiveStreamStore store, List<StreamRecord> unfinished) {
@@ -396,7 +428,7 @@ final class Assembly {
 
     private Future<Void> foldWhatIsLeft() {
         StreamDirectory directory = streams;
-        FoldVerticle fold = foldOnceBuilt.get();
+        FoldLanes fold = foldOnceBuilt.get();
         if (directory == null || fold == null || keepers == null) {
             return Future.succeededFuture();
         }
