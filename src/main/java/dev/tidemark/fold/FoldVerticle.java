@@ -24,8 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One lane of the fold: the archives, Ws and trims of the streams that {@link FoldLanes} gave it are its own. Deployed as a worker with
- * one thread, so cycles of different streams interleave only where they wait for Redis, and never within a step; and only a few of them
- * at a time, so that what cycles hold in memory is bounded.
+ * one thread; cycles take turns of some slices, so that what they hold in memory is bounded and no stream starves another.
  */
 final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
     private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
@@ -33,8 +32,8 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
     private static final long BACKOFF_NS_MAX = 5_000_000_000L;
     private static final long TRIM_RETRY_NS = 1_000_000_000L;
 
-    /** Cycles under way at a time. */
-    private static final int CYCLES_MAX = 2;
+    /** Cycles under way at a time: with more, they would interleave where they wait for Redis. */
+    private static final int CYCLES_MAX = 1;
     /** Slices of one stream before other streams have their turn. */
     private static final int TURN_SLICES = 8;
 

@@ -54,7 +54,12 @@ final class Assembly {
 
     private static final long DISK_LOOK_MS = 5_000;
     private static final int READ_WORKERS = 8;
-    private static final int FOLD_LANES = 2;
+    /** Request bodies of one event loop may take this part of the heap. */
+    private static final int BODIES_HEAP_PART = 16;
+
+    /** Most of a fold of little is waiting for the disk, so there are more lanes than processors; each may hold some slices. */
+    private static final int FOLD_LANES = Math.toIntExact(
+            Math.max(2, Math.min(6, Runtime.getRuntime().maxMemory() / (64 << 20))));
 
     private final Vertx vertx;
     private final Configuration configuration;
@@ -308,7 +313,9 @@ final class Assembly {
                 configuration.limits(),
                 built.requestLineBytesMax(),
                 http.headerBytesMax(),
-                Math.max(built.bodiesBytesMax(), configuration.limits().bodyBytesMax()),
+                Math.max(
+                        Math.min(built.bodiesBytesMax(), Runtime.getRuntime().maxMemory() / BODIES_HEAP_PART),
+                        configuration.limits().bodyBytesMax()),
                 built.connectionsMax(),
                 configuration.subscriberBufferBytes(),
                 built.clientMessageBytesMax(),
