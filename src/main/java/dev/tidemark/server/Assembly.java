@@ -6,6 +6,7 @@ import dev.tidemark.archive.ReservationFile;
 import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
+import dev.tidemark.event.Limits;
 import dev.tidemark.event.Position;
 import dev.tidemark.fold.ArchiveStreamStore;
 import dev.tidemark.fold.FoldLanes;
@@ -23,6 +24,7 @@ import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.read.StreamReads;
 import dev.tidemark.read.VertxLoops;
+import dev.tidemark.read.View;
 import dev.tidemark.retention.RetentionVerticle;
 import dev.tidemark.retention.Windows;
 import io.vertx.core.DeploymentOptions;
@@ -34,6 +36,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
@@ -54,12 +57,14 @@ final class Assembly {
 
     private static final long DISK_LOOK_MS = 5_000;
     private static final int READ_WORKERS = 8;
+    private static final int WARM_UP_STREAMS = 10;
+    private static final int WARM_UP_BYTES = 64 << 10;
     /** Request bodies of one event loop may take this part of the heap. */
     private static final int BODIES_HEAP_PART = 16;
 
     /** Most of a fold of little is waiting for the disk, so there are more lanes than processors; each may hold some slices. */
-    private static final int FOLD_LANES = Math.toIntExact(
-            Math.max(2, Math.min(6, Runtime.getRuntime().maxMemory() / (64 << 20))));
+    private static final int FOLD_LANES =
+            Math.toIntExact(Math.max(2, Math.min(6, Runtime.getRuntime().maxMemory() / (64 << 20))));
 
     private final Vertx vertx;
     private final Configuration configuration;
@@ -242,7 +247,11 @@ final class Assembly {
                 .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
                 .map(running -> {
                     recoverInBackground(directory, fold, retention);
-                    tendFiles(streamStore, found.listing().streams());
+                    closeUnusedFiles();
+                    HeapReturn.every(configuration.idleAfterMs());
+                    warmUp(new ArrayDeque<>(found.listing().streams().stream()
+                            .limit(WARM_UP_STREAMS)
+                            .toList()));
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
                 });
@@ -352,17 +361,21 @@ final class Assembly {
         vertx.runOnContext(nothing -> orphans.lookAt(directory.view()));
     }
 
-    /** Files of streams that nobody uses are closed; the first use of one of them is made fast for all. */
-    private void tendFiles(ArchiveStreamStore store, List<StreamRecord> streams) {
+    /** Files of streams that nobody uses are closed. */
+    private void closeUnusedFiles() {
         Archive files = Objects.requireNonNull(archive);
         vertx.setPeriodic(
                 configuration.idleAfterMs(),
                 timer -> onWorker("the files of idle streams can't be closed", files::closeUnused));
-        if (!streams.isEmpty()) {
-            // The queue library loads for a second at its first use.
-            onWorker(
-                    "the archive can't be opened",
-                    () -> store.archive(streams.get(0).id()).open());
+    }
+
+    /** The first reads of a process load and compile much: a few streams are read before a client has to wait for that. */
+    private void warmUp(Deque<StreamRecord> streams) {
+        StreamReads reader = reads;
+        StreamRecord next = streams.poll();
+        if (reader != null && next != null && !stopping) {
+            reader.tail(next.id().name(), Limits.TAIL_DEFAULT, View.LIVE, WARM_UP_BYTES)
+                    .onComplete(read -> warmUp(streams));
         }
     }
 

@@ -31,8 +31,8 @@ class BacklogIT {
     private static final int BATCH = 16;
     private static final int STREAMS = 4;
     private static final int AT_A_TIME = 8;
-    private static final Map<String, String> ENVIRONMENT = Map.of(
-            "TIDEMARK_REDIS_MAXMEMORY", FULL ? "4GiB" : "1GiB", "TIDEMARK_REDIS_FSYNC", "no");
+    private static final Map<String, String> ENVIRONMENT =
+            Map.of("TIDEMARK_REDIS_MAXMEMORY", FULL ? "4GiB" : "1GiB", "TIDEMARK_REDIS_FSYNC", "no");
 
     @TempDir
     Path dir;
@@ -111,8 +111,12 @@ class BacklogIT {
             String path = Api.stream(name(stream)) + "/events?limit=200";
             String next = null;
             do {
-                JsonObject page = api.get(next == null ? path : path + "&after=" + next).json();
-                assertEquals(0, page.getJsonArray("gaps").size(), () -> page.getJsonArray("gaps").encode());
+                JsonObject page =
+                        api.get(next == null ? path : path + "&after=" + next).json();
+                assertEquals(
+                        0,
+                        page.getJsonArray("gaps").size(),
+                        () -> page.getJsonArray("gaps").encode());
                 for (Object event : page.getJsonArray("events")) {
                     JsonObject data = ((JsonObject) event).getJsonObject("data");
                     int mask = seen.merge(data.getInteger("b"), 1 << data.getInteger("i"), Integer::sum);
@@ -121,7 +125,10 @@ class BacklogIT {
                 next = page.getString("next");
             } while (next != null);
             List<Integer> acknowledged = stored.getOrDefault(stream, List.of());
-            assertEquals(acknowledged.stream().sorted().toList(), seen.keySet().stream().sorted().toList(), after);
+            assertEquals(
+                    acknowledged.stream().sorted().toList(),
+                    seen.keySet().stream().sorted().toList(),
+                    after);
             seen.values().forEach(mask -> assertEquals((1 << BATCH) - 1, mask));
         }
     }
@@ -136,7 +143,8 @@ class BacklogIT {
         try (ServerProcess server = start(data)) {
             Api api = server.api();
             for (int stream = 0; stream < STREAMS; stream++) {
-                assertEquals(201, api.put(name(stream), "{\"live_max_events\":10}").status());
+                assertEquals(
+                        201, api.put(name(stream), "{\"live_max_events\":10}").status());
             }
             Files.move(archive, away);
             Files.writeString(archive, "in the way");
@@ -152,7 +160,8 @@ class BacklogIT {
             assertTrue(stored.values().stream().mapToInt(List::size).sum() * 2L * BATCH * EVENT_BYTES > BACKLOG_BYTES);
             for (int stream = 0; stream < STREAMS; stream++) {
                 assertEquals("", api.watermark(name(stream)));
-                assertEquals(10, api.events(Api.stream(name(stream)) + "/tail?n=10").size());
+                assertEquals(
+                        10, api.events(Api.stream(name(stream)) + "/tail?n=10").size());
             }
             Files.delete(archive);
             Files.move(away, archive);
@@ -170,7 +179,8 @@ class BacklogIT {
     private static boolean isFolded(Api api) {
         for (int stream = 0; stream < STREAMS; stream++) {
             JsonObject seam = api.seam(name(stream));
-            if (seam.getString("watermark") == null || !seam.getString("watermark").equals(seam.getString("tail"))) {
+            if (seam.getString("watermark") == null
+                    || !seam.getString("watermark").equals(seam.getString("tail"))) {
                 return false;
             }
         }
