@@ -61,9 +61,20 @@ public final class StreamDirectory implements Streams {
         this.callers = callers;
     }
 
-    /** Adds a stream that was found on disk at the start. */
+    /**
+     * Adds a stream that was found on disk at the start.
+     *
+     * @throws IllegalArgumentException if what it chose contradicts the present defaults, naming stream and settings
+     */
     public void found(StreamId id, Map<Setting, Long> chosen, long createdMs) {
-        KeeperStream stream = new KeeperStream(id, createdMs, false, chosen, defaults.with(chosen), keepers::open);
+        StreamSettings settings;
+        try {
+            settings = defaults.with(chosen);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "stream '" + id.name() + "' contradicts the defaults of streams: " + e.getMessage(), e);
+        }
+        KeeperStream stream = new KeeperStream(id, createdMs, false, chosen, settings, keepers::open);
         stream.tellsChanges(activity);
         streams.put(id.name(), stream);
     }

@@ -26,8 +26,10 @@ final class TimelineMemory {
         return bytes.get();
     }
 
+    /** Whether so many bytes more may come. What alone takes much of the bound may when half of it is free: or it never could. */
     boolean hasRoomFor(long more) {
-        return bytes.get() + more <= bytesMax;
+        long now = bytes.get();
+        return now + more <= bytesMax || (more > bytesMax / 2 && now <= bytesMax / 2);
     }
 
     /** How many bytes must go before {@code more} may come, with the reserve kept free; 0 or less if none. */

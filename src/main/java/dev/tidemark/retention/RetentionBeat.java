@@ -44,7 +44,7 @@ final class RetentionBeat {
         }
         TrimBounds.Bounds wanted = bounds.of(stream.settings(), clock.wallMs());
         long gone = memory.lastOrdinal() - wanted.keepEvents();
-        return clock.wallMs() - oldestMs >= foldLagMsMax
+        return clock.wallMs() - oldestMs >= lagMsMax(stream)
                 || gone > status.archivedOrdinal()
                 || memory.sealedBytesAfter(watermark) >= Math.min(SEALED_BYTES, wanted.keepBytes());
     }
@@ -57,11 +57,16 @@ final class RetentionBeat {
         long next = Long.MAX_VALUE;
         for (int i = 0; i < stream.stripes(); i++) {
             long oldestMs = stream.snapshot(i).oldestSealedMsAfter(status.watermark());
-            next = Math.min(next, oldestMs == Long.MAX_VALUE ? Long.MAX_VALUE : oldestMs + foldLagMsMax);
+            next = Math.min(next, oldestMs == Long.MAX_VALUE ? Long.MAX_VALUE : oldestMs + lagMsMax(stream));
         }
         long ageMs = stream.settings().liveMaxAgeMs();
         boolean trimmedByAge = ageMs != Units.NONE && !status.firstLive().equals(Position.ZERO);
         return trimmedByAge ? Math.min(next, status.firstLive().ms() + ageMs + 1) : next;
+    }
+
+    /** What is to be trimmed sooner than it would be folded is folded then. */
+    private long lagMsMax(LiveStream stream) {
+        return Math.min(foldLagMsMax, stream.settings().liveMaxAgeMs());
     }
 
     private boolean trimIsDue(LiveStream stream, TimelineSnapshot memory, FoldStatus status) {

@@ -202,4 +202,16 @@ class MemoryTest {
         assertTrue(world.keeper().memory().bytes() < 1_000);
         assertFalse(world.stream().snapshot(0).lastOrdinal() > 0);
     }
+
+    @Test
+    void aBatchThatAloneTakesMuchOfTheBoundIsTakenWhenOlderEventsCanLeaveForIt() {
+        KeeperWorld world = world(MEMORY, Map.of(Setting.CHUNK_MAX_EVENTS, 10L));
+        for (int i = 0; i < 200; i++) {
+            succeeded(appendLarge(world, i));
+        }
+        byte[] payload = ("\"" + "x".repeat(300_000) + "\"").getBytes(StandardCharsets.UTF_8);
+        succeeded(world.append(List.of(NewEvent.json(payload))));
+        world.pass(2_000);
+        assertTrue(world.keeper().memory().bytes() <= MEMORY);
+    }
 }
