@@ -64,7 +64,7 @@ final class Assembly {
 
     /** Most of a fold of little is waiting for the disk, so there are more lanes than processors; each may hold some slices. */
     private static final int FOLD_LANES =
-            Math.toIntExact(Math.max(2, Math.min(6, Runtime.getRuntime().maxMemory() / (64 << 20))));
+            Math.toIntExact(Math.max(2, Math.min(4, Runtime.getRuntime().maxMemory() / (64 << 20))));
 
     private final Vertx vertx;
     private final Configuration configuration;

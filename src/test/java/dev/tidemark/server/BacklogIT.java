@@ -13,6 +13,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -40,6 +42,7 @@ class BacklogIT {
     /** Numbers of the acknowledged batches, by stream, and of those that may be there or not. */
     private final Map<Integer, List<Integer>> stored = new HashMap<>();
 
+    private final Map<Integer, Set<Integer>> unknown = new HashMap<>();
     private int refused;
 
     private static ServerProcess start(Path data) {
@@ -75,8 +78,11 @@ class BacklogIT {
         assertEquals(503, answer.status(), answer.text());
         JsonObject problem = answer.json();
         assertTrue(problem.getBoolean("retryable"), answer.text());
-        assertEquals("no", problem.getString("stored"), answer.text());
         refused++;
+        if (!"no".equals(problem.getString("stored"))) {
+            // Redis was silent for a second: the batch is there as a whole, or not at all.
+            unknown.computeIfAbsent(asked.stream, s -> new TreeSet<>()).add(asked.batch);
+        }
     }
 
     private void appendAll(Api api) {
@@ -107,7 +113,6 @@ class BacklogIT {
     private void assertAllThere(Api api) {
         for (int stream = 0; stream < STREAMS; stream++) {
             Map<Integer, Integer> seen = new HashMap<>();
-            String after = "earliest";
             String path = Api.stream(name(stream)) + "/events?limit=200";
             String next = null;
             do {
@@ -124,11 +129,11 @@ class BacklogIT {
                 }
                 next = page.getString("next");
             } while (next != null);
-            List<Integer> acknowledged = stored.getOrDefault(stream, List.of());
-            assertEquals(
-                    acknowledged.stream().sorted().toList(),
-                    seen.keySet().stream().sorted().toList(),
-                    after);
+            Set<Integer> acknowledged = new TreeSet<>(stored.getOrDefault(stream, List.of()));
+            assertTrue(seen.keySet().containsAll(acknowledged), "something acknowledged is lost");
+            Set<Integer> more = new TreeSet<>(seen.keySet());
+            more.removeAll(acknowledged);
+            assertTrue(unknown.getOrDefault(stream, Set.of()).containsAll(more), () -> more + " were refused");
             seen.values().forEach(mask -> assertEquals((1 << BATCH) - 1, mask));
         }
     }
