@@ -31,7 +31,7 @@ public final class Archive implements AutoCloseable {
     private final Storage disk;
     private final Map<StreamId, StreamArchive> streams = new ConcurrentHashMap<>();
 
-    /** Those whose files may be open, the one used last at the end. Under its own lock. */
+    /** Those whose files may be open, the one used last at the end, with whether it was used since {@link #closeUnused}. Under its own lock. */
     private final LinkedHashMap<StreamArchive, Boolean> open = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
@@ -161,6 +161,22 @@ public final class Archive implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /**
+     * Closes the files of all that weren't used since the last call, and leaves the markers of a clean stop. The next use opens them
+     * again.
+     */
+    public void closeUnused() {
+        List<StreamArchive> unused = new ArrayList<>();
+        synchronized (open) {
+            for (Map.Entry<StreamArchive, Boolean> entry : open.entrySet()) {
+                if (!entry.setValue(false)) {
+                    unused.add(entry.getKey());
+                }
+            }
+        }
+        unused.forEach(StreamArchive::close);
     }
 
     void closed(StreamArchive stream) {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code stream.json} of every incarnation, in its folder {@code <data>/archive/<encoded name>/<generation>/}. They decide which
- * streams there are; each write is whole or not there, and on disk when the call returns. All calls block; one thread at a time.
+ * streams there are; each write is whole or not there, and on disk when the call returns. All calls block; one thread at a time for each name.
  *
  * <p>A stream is deleted in this order, so that a crash in between is finished at the next start: {@link #bury} (tombstone), the live
  * log, {@link Archive#delete}, {@link #remove}. {@link #list} gives as {@code unfinished} what is left to do from {@link Archive#delete}

@@ -37,6 +37,11 @@ public final class Chunk {
         return slabLength;
     }
 
+    /** Bytes that it takes on the heap: its slab and columns as they were allocated, used or not. */
+    public long heapBytes() {
+        return columns.heapBytes();
+    }
+
     /** The slab; only read. */
     public byte[] slab() {
         return columns.slab;

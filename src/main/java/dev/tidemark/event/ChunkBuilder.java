@@ -24,8 +24,9 @@ public final class ChunkBuilder {
     private int slabLength;
     private long payloadBytes;
 
+    /** Takes next to no memory before the first event comes. */
     public ChunkBuilder(Generation generation, int stripe) {
-        this(generation, stripe, EVENTS_AT_FIRST, SLAB_AT_FIRST);
+        this(generation, stripe, 0, 0);
     }
 
     /** With room for that many events and bytes before anything must grow. */
@@ -58,6 +59,11 @@ public final class ChunkBuilder {
 
     public int slabLength() {
         return slabLength;
+    }
+
+    /** Bytes that it takes on the heap, with room that isn't used yet. */
+    public long heapBytes() {
+        return columns.heapBytes();
     }
 
     public long payloadBytes() {
@@ -259,9 +265,8 @@ public final class ChunkBuilder {
             throw new IllegalStateException("a chunk's slab can't hold " + needed + " bytes");
         }
         int events = eventsFull ? Math.max(EVENTS_AT_FIRST, count * 2) : columns.ms.length;
-        int slab = slabFull
-                ? (int) Math.max(needed, Math.min(columns.slab.length * 2L, Integer.MAX_VALUE - 16))
-                : columns.slab.length;
+        long doubled = Math.max(SLAB_AT_FIRST, Math.min(columns.slab.length * 2L, Integer.MAX_VALUE - 16));
+        int slab = slabFull ? (int) Math.max(needed, doubled) : columns.slab.length;
         columns = new Columns(columns, count, events, slabLength, slab, all);
         wants = all;
     }

@@ -12,6 +12,15 @@ final class Columns {
     static final byte LINE_BREAKS = 2;
     static final byte PROVISIONAL = 4;
 
+    /** The object itself, the chunk's, and the heads of the arrays. */
+    private static final long FIXED_BYTES = 360;
+    /** Of the columns that are always there. */
+    private static final long ROW_BYTES = 3 * Long.BYTES + 4 * Integer.BYTES + 1;
+    /** A reference and a text of its own. */
+    private static final long TYPE_BYTES = 72;
+
+    private static final long EXTRAS_BYTES = 64;
+
     final Generation generation;
     final int stripe;
     /** Where events of several stripes stand together; else all are of {@link #stripe}. */
@@ -77,6 +86,16 @@ final class Columns {
             slab = new byte[slabBytes];
             System.arraycopy(from.slab, 0, slab, 0, slabLength);
         }
+    }
+
+    /** Bytes that the arrays take on the heap, filled or not; an estimate where other objects hang on a row. */
+    long heapBytes() {
+        long row = ROW_BYTES;
+        row += entryMs == null ? 0 : 2 * Long.BYTES;
+        row += time == null ? 0 : Long.BYTES;
+        row += type == null ? 0 : TYPE_BYTES;
+        row += extras == null ? 0 : EXTRAS_BYTES;
+        return FIXED_BYTES + row * ms.length + slab.length;
     }
 
     private static long[] column(long @Nullable [] from, long[] otherwise, int count, int events) {

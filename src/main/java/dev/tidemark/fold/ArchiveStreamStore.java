@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps streams in {@code stream.json} beside their archives, with a copy in Redis. Everything that touches the disk runs on the
- * fold/trim verticle, the archive's owner.
+ * stream's lane of the fold, the archive's owner.
  */
 public final class ArchiveStreamStore implements StreamStore {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveStreamStore.class);
@@ -29,11 +29,11 @@ public final class ArchiveStreamStore implements StreamStore {
     private final Archive archive;
     private final StreamRecords records;
     private final LiveLogAdmin liveLog;
-    private final FoldVerticle fold;
+    private final FoldLanes fold;
     /** By incarnation; the record decides roll period and settings of an archive. */
     private final Map<StreamId, StreamRecord> known = new ConcurrentHashMap<>();
 
-    public ArchiveStreamStore(Archive archive, StreamRecords records, LiveLogAdmin liveLog, FoldVerticle fold) {
+    public ArchiveStreamStore(Archive archive, StreamRecords records, LiveLogAdmin liveLog, FoldLanes fold) {
         this.archive = archive;
         this.records = records;
         this.liveLog = liveLog;
@@ -71,7 +71,7 @@ public final class ArchiveStreamStore implements StreamStore {
     /** What was half made must not come back as a second stream of that name. */
     private Future<Void> undo(StreamRecord record, Throwable failure) {
         return fold.exclusively(record.id(), () -> records.bury(record)).transform(buried -> {
-            fold.later(REMOVE_RETRY_MS, () -> removeInBackground(record.id(), stripes(record)));
+            fold.later(record.id(), REMOVE_RETRY_MS, () -> removeInBackground(record.id(), stripes(record)));
             return Future.failedFuture(asProblem(failure));
         });
     }
@@ -122,7 +122,7 @@ public final class ArchiveStreamStore implements StreamStore {
     public Future<Void> remove(StreamId stream, int stripes) {
         return removeNow(stream, stripes).recover(failure -> {
             LOG.warn("the rest of the deleted stream {} is removed later: {}", stream, failure.getMessage());
-            fold.later(REMOVE_RETRY_MS, () -> removeInBackground(stream, stripes));
+            fold.later(stream, REMOVE_RETRY_MS, () -> removeInBackground(stream, stripes));
             return Future.succeededFuture();
         });
     }
@@ -130,7 +130,7 @@ public final class ArchiveStreamStore implements StreamStore {
     private void removeInBackground(StreamId stream, int stripes) {
         removeNow(stream, stripes).onFailure(failure -> {
             LOG.debug("the rest of the deleted stream {} is still there: {}", stream, failure.getMessage());
-            fold.later(REMOVE_RETRY_MS, () -> removeInBackground(stream, stripes));
+            fold.later(stream, REMOVE_RETRY_MS, () -> removeInBackground(stream, stripes));
         });
     }
 

@@ -49,7 +49,7 @@ class FoldCycle {
 
     private final MergedFold merged;
 
-    private boolean stopping;
+    private volatile boolean stopping;
 
     FoldCycle(SealedChunks keepers, LiveLogReader reader, LiveLogTrimmer trimmer, TrimBounds bounds, Clock clock) {
         this.keepers = keepers;
@@ -125,7 +125,7 @@ class FoldCycle {
 
     private Future<Void> foldAll(StreamFold fold, Position target) {
         Position before = fold.archive.watermark();
-        if (stopping || before.compareTo(target) >= 0) {
+        if (stopping || before.compareTo(target) >= 0 || fold.turnIsOver()) {
             return Future.succeededFuture();
         }
         return foldSlice(fold).compose(progressed -> progressed ? foldAll(fold, target) : Future.succeededFuture());

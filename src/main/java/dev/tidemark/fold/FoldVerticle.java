@@ -23,14 +23,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one fold/trim verticle: every archive, W and trim of this process is its own. Deployed as a worker with one thread, so cycles of
- * different streams interleave only where they wait for Redis, and never within a step.
+ * One lane of the fold: the archives, Ws and trims of the streams that {@link FoldLanes} gave it are its own. Deployed as a worker with
+ * one thread; cycles take turns of some slices, so that what they hold in memory is bounded and no stream starves another.
  */
-public final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
+final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
     private static final Logger LOG = LoggerFactory.getLogger(FoldVerticle.class);
     private static final long BACKOFF_NS_MIN = 200_000_000;
     private static final long BACKOFF_NS_MAX = 5_000_000_000L;
     private static final long TRIM_RETRY_NS = 1_000_000_000L;
+
+    /** Cycles under way at a time: with more, they would interleave where they wait for Redis. */
+    private static final int CYCLES_MAX = 1;
+    /** Slices of one stream before other streams have their turn. */
+    private static final int TURN_SLICES = 8;
 
     private final FoldCycle cycle;
     private final Archives archives;
@@ -39,6 +44,8 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     private final CallerContext callers;
     private final Map<StreamId, StreamFold> folds = new ConcurrentHashMap<>();
     /** On the fold. */
+    private final FoldQueue queue;
+
     private boolean stopped;
 
     FoldVerticle(FoldCycle cycle, Archives archives, SealedChunks keepers, Clock clock, CallerContext callers) {
@@ -47,10 +54,11 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         this.keepers = keepers;
         this.clock = clock;
         this.callers = callers;
+        this.queue = new FoldQueue(clock, CYCLES_MAX);
     }
 
     /** The fold over real ports. */
-    public static FoldVerticle over(FoldPorts ports, CallerContext callers) {
+    static FoldVerticle over(FoldPorts ports, CallerContext callers) {
         FoldCycle cycle =
                 new FoldCycle(ports.keepers(), ports.reader(), ports.trimmer(), ports.bounds(), ports.clock());
         return new FoldVerticle(cycle, ports.archives(), ports.keepers(), ports.clock(), callers);
@@ -64,6 +72,7 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     public Future<?> stop() {
         stopped = true;
         cycle.stop();
+        queue.takeAll().forEach(this::start);
         List<Future<Void>> ends = new ArrayList<>();
         for (StreamFold fold : folds.values()) {
             Promise<Void> ended = Promise.promise();
@@ -75,12 +84,12 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
 
     @Override
     public Future<Position> fold(LiveStream stream) {
-        return onFold(promise -> join(of(stream), promise));
+        return onFold(promise -> join(of(stream), promise, false));
     }
 
     @Override
     public Future<Position> foldAll(LiveStream stream) {
-        return keepers.seal(stream).compose(frontier -> fold(stream));
+        return keepers.seal(stream).compose(frontier -> onFold(promise -> join(of(stream), promise, true)));
     }
 
     @Override
@@ -90,7 +99,7 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
     }
 
     /** Whether a fold that failed isn't to be tried again yet. Any thread. */
-    public boolean isBackingOff(LiveStream stream) {
+    boolean isBackingOff(LiveStream stream) {
         StreamFold fold = folds.get(stream.id());
         return fold != null && clock.monotonicNs() < fold.retryAtNs();
     }
@@ -141,17 +150,29 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         return folds.computeIfAbsent(stream.id(), id -> new StreamFold(stream, archives.of(id)));
     }
 
-    private void join(StreamFold fold, Promise<Position> promise) {
+    private void join(StreamFold fold, Promise<Position> promise, boolean urgent) {
         if (fold.running) {
             fold.waitingForNext.add(promise);
+            fold.urgent |= urgent;
             return;
         }
         fold.waiting.add(promise);
-        start(fold);
+        if (!fold.queued || (urgent && !fold.urgent)) {
+            fold.urgent |= urgent;
+            queue.add(fold);
+        }
+        startNext();
+    }
+
+    private void startNext() {
+        for (StreamFold next = queue.next(); next != null; next = queue.next()) {
+            start(next);
+        }
     }
 
     private void start(StreamFold fold) {
         fold.running = true;
+        fold.beginTurn(TURN_SLICES);
         Future<Position> run;
         if (stopped) {
             run = Future.failedFuture(new Problem(Problem.Kind.UNAVAILABLE, "the server is stopping"));
@@ -165,9 +186,14 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
 
     private void ended(StreamFold fold, @Nullable Position watermark, @Nullable Throwable failure) {
         fold.running = false;
-        List<Promise<Position>> waiting = fold.waiting;
-        fold.waiting = fold.waitingForNext;
-        fold.waitingForNext = new ArrayList<>();
+        queue.ended();
+        boolean goesOn = watermark != null && fold.goesOn();
+        List<Promise<Position>> waiting = goesOn ? List.of() : fold.waiting;
+        if (!goesOn) {
+            fold.waiting = fold.waitingForNext;
+            fold.waitingForNext = new ArrayList<>();
+            fold.urgent = false;
+        }
         if (watermark != null) {
             boolean trimmed = fold.trimTrouble.isEmpty();
             if (!trimmed) {
@@ -185,9 +211,10 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         List<Runnable> afterwards = fold.afterwards;
         fold.afterwards = new ArrayList<>();
         afterwards.forEach(Runnable::run);
-        if (!fold.waiting.isEmpty()) {
-            start(fold);
+        if (!fold.waiting.isEmpty() && !fold.queued && !fold.running) {
+            queue.addAgain(fold);
         }
+        startNext();
     }
 
     private void failed(StreamFold fold, Throwable cause) {

@@ -18,6 +18,8 @@ final class StreamFold {
     boolean known;
     /** Whether a cycle is under way. */
     boolean running;
+    /** Whether its turn for a cycle is still to come. */
+    boolean queued;
     /** Who waits for the cycle under way, and for the one after it. */
     List<Promise<Position>> waiting = new ArrayList<>();
 
@@ -31,6 +33,13 @@ final class StreamFold {
     boolean copyAgain;
     /** What is to be done when the copy under way has been answered. */
     private List<Runnable> afterCopy = new ArrayList<>();
+
+    /** Slices that it may still fold before other streams have their turn. */
+    private int slicesLeft = Integer.MAX_VALUE;
+
+    private boolean turnOver;
+    /** Whether somebody waits for it, besides retention. */
+    boolean urgent;
 
     /** By stripe, where order isn't final on arrival; empty elsewhere, and before it is known. */
     List<AccountedOrdinals> accounted = List.of();
@@ -70,6 +79,23 @@ final class StreamFold {
     /** Whether the spans have all bytes that are folded and live, or as many as a window of bytes needs. */
     boolean knowsBytes() {
         return bytesLearned || liveFloorOrdinal >= startOrdinal;
+    }
+
+    /** It may fold some slices now. */
+    void beginTurn(int slices) {
+        slicesLeft = slices;
+        turnOver = false;
+    }
+
+    /** Asked before each slice: whether other streams come first now. */
+    boolean turnIsOver() {
+        turnOver = slicesLeft-- <= 0;
+        return turnOver;
+    }
+
+    /** Whether the cycle ended only because its turn did: there is more to fold. */
+    boolean goesOn() {
+        return turnOver;
     }
 
     /** Whether anything of the stream is under way. */

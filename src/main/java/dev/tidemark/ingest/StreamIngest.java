@@ -139,6 +139,12 @@ public final class StreamIngest implements Ingest {
     }
 
     private Future<AppendResult> store(LiveStream stream, List<NewEvent> events, AppendRequest request) {
+        if (request.archived() && stream.settings().acceptanceWindowMs() > 0) {
+            throw storedNothing(
+                    Problem.badRequest("ack=archived isn't possible in a stream with an acceptance_window: the frontier"
+                                    + " passes an event, and it can be folded, only when the window has; use ack=live")
+                            .with("parameter", "ack"));
+        }
         return appends.append(stream, ONLY_STRIPE, events).compose(appended -> {
             List<Position> positions = appended.ids();
             Position last = Collections.max(positions);

@@ -84,7 +84,7 @@ final class Arrivals {
         }
         runs[to] = active.seal();
         highest[to] = activeMax;
-        runBytes += runs[to].slabLength();
+        runBytes += runs[to].heapBytes();
         to++;
         active = newActive();
         activeMax = Position.ZERO;
@@ -114,9 +114,9 @@ final class Arrivals {
             endRun();
         }
         int first = from;
-        while (from < to && !highest[from].isAfter(streamFrontier) && bytes() - runs[from].slabLength() >= keepBytes) {
+        while (from < to && !highest[from].isAfter(streamFrontier) && bytes() - runs[from].heapBytes() >= keepBytes) {
             Chunk oldest = runs[from];
-            runBytes -= oldest.slabLength();
+            runBytes -= oldest.heapBytes();
             floor = oldest.entry(oldest.count() - 1);
             droppedMax = Position.max(droppedMax, highest[from]);
             from++;
@@ -150,6 +150,10 @@ final class Arrivals {
         return through;
     }
 
+    boolean holdsAny() {
+        return from < to || !active.isEmpty();
+    }
+
     boolean hasProvisional() {
         return !provisional.isEmpty();
     }
@@ -160,7 +164,7 @@ final class Arrivals {
 
     /** Bytes of all that is held here. */
     long bytes() {
-        return runBytes + active.slabLength() + provisionalBytes;
+        return runBytes + active.heapBytes() + provisionalBytes;
     }
 
     /** Entry id of the newest arrival. */

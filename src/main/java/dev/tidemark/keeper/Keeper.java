@@ -25,12 +25,16 @@ final class Keeper {
     private static final Logger LOG = LoggerFactory.getLogger(Keeper.class);
     private static final long BACKOFF_NS_MIN = 50_000_000;
     private static final long BACKOFF_NS_MAX = 1_000_000_000;
+    /** How often it is looked for idle stripes, in the time until one is idle. */
+    private static final int IDLE_LOOKS = 6;
 
     private final Clock clock;
     private final StripeAppender.Connector connector;
     private final ArchivedState archivedState;
     private final IdReservation reservation;
     private final KeeperLimits limits;
+    private final TimelineMemory memory;
+    private final MemoryRelief relief;
 
     private final Map<StripeId, StripeKeeper> stripes = new HashMap<>();
     private final Map<StripeId, List<Promise<Void>>> openings = new HashMap<>();
@@ -40,10 +44,10 @@ final class Keeper {
     private @Nullable StripeAppender appender;
     private boolean connecting;
     private boolean stopped;
+    private long idleLookNs;
     private long connectAtNs;
     private long backoffNs = BACKOFF_NS_MIN;
     private long answeredNs;
-    private long memoryBytes;
     private volatile String trouble = "";
 
     Keeper(
@@ -51,12 +55,15 @@ final class Keeper {
             StripeAppender.Connector connector,
             ArchivedState archivedState,
             IdReservation reservation,
-            KeeperLimits limits) {
+            KeeperLimits limits,
+            TimelineMemory memory) {
         this.clock = clock;
         this.connector = connector;
         this.archivedState = archivedState;
         this.reservation = reservation;
         this.limits = limits;
+        this.memory = memory;
+        this.relief = new MemoryRelief(memory, clock, stripes.values());
         this.answeredNs = clock.monotonicNs();
     }
 
@@ -86,16 +93,23 @@ final class Keeper {
         return trouble;
     }
 
-    boolean hasMemory() {
-        return memoryBytes < limits.memoryBytesMax();
+    /** What all keepers share. */
+    TimelineMemory memory() {
+        return memory;
     }
 
+    /** Whether an append may be taken on; if need be, and if it helps, older events leave memory for it. */
+    boolean hasMemoryFor(PendingAppend append) {
+        return relief.makesRoomFor(append.heapBytes());
+    }
+
+    /** Memory of this keeper's timelines. */
     long memoryBytes() {
-        return memoryBytes;
+        return relief.bytes();
     }
 
     void memoryChanged(long bytes) {
-        memoryBytes += bytes;
+        relief.changed(bytes);
     }
 
     /** Redis has answered an append. */
@@ -277,8 +291,15 @@ final class Keeper {
                 ticking.remove(stripe);
             }
         }
-        if (!hasMemory()) {
-            stripes.values().forEach(stripe -> stripe.release(0));
+        relief.tick();
+        retireIdle();
+    }
+
+    private void retireIdle() {
+        long nowNs = clock.monotonicNs();
+        if (nowNs - idleLookNs >= limits.idleMs() * 1_000_000 / IDLE_LOOKS) {
+            idleLookNs = nowNs;
+            stripes.values().forEach(StripeKeeper::retireIfIdle);
         }
     }
 

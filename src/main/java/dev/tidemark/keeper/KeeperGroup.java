@@ -34,8 +34,9 @@ public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
             KeeperLimits limits) {
         this.vertx = vertx;
         this.clock = clock;
+        TimelineMemory memory = new TimelineMemory(limits.memoryBytesMax());
         for (int i = 0; i < count; i++) {
-            Keeper keeper = new Keeper(clock, connector, archivedState, reservation, limits);
+            Keeper keeper = new Keeper(clock, connector, archivedState, reservation, limits, memory);
             keepers.add(keeper);
             verticles.add(new KeeperVerticle(keeper));
         }

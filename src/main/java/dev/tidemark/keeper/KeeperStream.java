@@ -10,6 +10,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
@@ -36,6 +37,12 @@ final class KeeperStream implements LiveStream {
 
     private volatile boolean deleted;
     private volatile boolean finalOnArrival;
+    private volatile StreamActivity activity = new StreamActivity();
+    /** Whether {@link #activity} has it already. */
+    private final AtomicBoolean noted = new AtomicBoolean();
+
+    /** Of each stripe, 1 if somebody has read the stream since its keeper looked. */
+    private final AtomicIntegerArray used;
 
     /**
      * @param createdHere whether it was made since this process started
@@ -58,6 +65,7 @@ final class KeeperStream implements LiveStream {
         this.voided = new AtomicReferenceArray<>(settings.stripes());
         this.unreachable = new AtomicIntegerArray(settings.stripes());
         this.finalOnArrival = settings.stripes() == 1 && settings.acceptanceWindowMs() == 0;
+        this.used = new AtomicIntegerArray(settings.stripes());
         for (int i = 0; i < settings.stripes(); i++) {
             snapshots.set(i, TimelineSnapshot.COLD);
             voided.set(i, List.of());
@@ -82,6 +90,7 @@ final class KeeperStream implements LiveStream {
     void settings(Map<Setting, Long> changedChoice, StreamSettings changed) {
         chosen = Map.copyOf(changedChoice);
         settings = changed;
+        changed();
     }
 
     @Override
@@ -147,10 +156,45 @@ final class KeeperStream implements LiveStream {
         return () -> followers.remove(onAdvance);
     }
 
+    /** From now on that is told of changes. */
+    void tellsChanges(StreamActivity to) {
+        activity = to;
+    }
+
+    private void changed() {
+        if (!noted.get() && noted.compareAndSet(false, true)) {
+            activity.add(this);
+        }
+    }
+
+    /** Changes from now on are told again. */
+    void changesTaken() {
+        noted.set(false);
+    }
+
+    @Override
+    public void used() {
+        for (int i = 0; i < used.length(); i++) {
+            if (used.get(i) == 0) {
+                used.set(i, 1);
+            }
+        }
+    }
+
     // ---- called by its keeper ----
+
+    boolean hasFollowers() {
+        return !followers.isEmpty();
+    }
+
+    /** Whether {@link #used} was called since the last call of this. */
+    boolean takeUsed(int stripe) {
+        return used.get(stripe) != 0 && used.getAndSet(stripe, 0) != 0;
+    }
 
     void publish(int stripe, TimelineSnapshot snapshot) {
         snapshots.set(stripe, snapshot);
+        changed();
         advanced();
     }
 

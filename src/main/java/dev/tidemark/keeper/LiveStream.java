@@ -73,6 +73,9 @@ public interface LiveStream {
     /** Whether the stream was deleted: nothing of it may be given any more. */
     boolean isDeleted();
 
+    /** Somebody reads it: its keepers keep what they hold in memory for a while. */
+    default void used() {}
+
     /**
      * Calls {@code onAdvance} whenever the snapshot has more events, the stream is deleted, or the live log comes or goes. It is
      * called on the keeper's event loop, often: it only sets a flag and schedules work elsewhere.

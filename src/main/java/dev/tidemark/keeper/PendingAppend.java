@@ -9,8 +9,12 @@ import java.util.List;
 
 /** One request on its way through a keeper. Owned by the keeper. */
 final class PendingAppend {
+    private static final long HEAP_BYTES_AN_EVENT = 200;
+
     final List<NewEvent> events;
+    /** Payload bytes. */
     final long bytes;
+
     final long sinceNs;
     private final Promise<Appends.Appended> promise;
 
@@ -32,6 +36,11 @@ final class PendingAppend {
             sum += event.payload().length;
         }
         this.bytes = sum;
+    }
+
+    /** What it takes on the heap while it is under way: payloads, the command that carries them, objects for each event. */
+    long heapBytes() {
+        return 2 * bytes + HEAP_BYTES_AN_EVENT * events.size();
     }
 
     boolean isAnswered() {

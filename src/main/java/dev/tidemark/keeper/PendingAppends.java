@@ -20,15 +20,17 @@ final class PendingAppends {
 
     private final KeeperLimits limits;
     private final Clock clock;
+    private final TimelineMemory memory;
     private final Deque<PendingAppend> waiting = new ArrayDeque<>();
     private final Deque<PendingAppend> inFlight = new ArrayDeque<>();
     private long waitingBytes;
     private long inFlightBytes;
     private int inFlightEvents;
 
-    PendingAppends(KeeperLimits limits, Clock clock) {
+    PendingAppends(KeeperLimits limits, Clock clock, TimelineMemory memory) {
         this.limits = limits;
         this.clock = clock;
+        this.memory = memory;
     }
 
     boolean isEmpty() {
@@ -44,11 +46,13 @@ final class PendingAppends {
     void waitLast(PendingAppend append) {
         waiting.addLast(append);
         waitingBytes += append.bytes;
+        memory.changed(append.heapBytes());
     }
 
     void waitFirst(PendingAppend append) {
         waiting.addFirst(append);
         waitingBytes += append.bytes;
+        memory.changed(append.heapBytes());
     }
 
     boolean hasWaiting() {
@@ -63,6 +67,7 @@ final class PendingAppends {
     PendingAppend takeWaiting() {
         PendingAppend append = waiting.remove();
         waitingBytes -= append.bytes;
+        memory.changed(-append.heapBytes());
         return append;
     }
 
@@ -84,6 +89,7 @@ final class PendingAppends {
         inFlight.add(append);
         inFlightEvents += append.events.size();
         inFlightBytes += append.bytes;
+        memory.changed(append.heapBytes());
     }
 
     /** Its outcome is known; false if it wasn't in flight any more. */
@@ -93,6 +99,7 @@ final class PendingAppends {
         }
         inFlightEvents -= append.events.size();
         inFlightBytes -= append.bytes;
+        memory.changed(-append.heapBytes());
         return true;
     }
 
@@ -145,6 +152,7 @@ final class PendingAppends {
         inFlight.clear();
         inFlightEvents = 0;
         inFlightBytes = 0;
+        all.forEach(append -> memory.changed(-append.heapBytes()));
         return all;
     }
 

@@ -35,6 +35,7 @@ public final class StreamDirectory implements Streams {
     private final RandomGenerator random;
     private final CallerContext callers;
     private final ConcurrentSkipListMap<StreamName, KeeperStream> streams = new ConcurrentSkipListMap<>();
+    private final StreamActivity activity = new StreamActivity();
     /** The last change under way, by name. */
     private final Map<StreamName, Future<?>> changes = new ConcurrentHashMap<>();
 
@@ -60,9 +61,27 @@ public final class StreamDirectory implements Streams {
         this.callers = callers;
     }
 
-    /** Adds a stream that was found on disk at the start. */
+    /**
+     * Adds a stream that was found on disk at the start.
+     *
+     * @throws IllegalArgumentException if what it chose contradicts the present defaults, naming stream and settings
+     */
     public void found(StreamId id, Map<Setting, Long> chosen, long createdMs) {
-        streams.put(id.name(), new KeeperStream(id, createdMs, false, chosen, defaults.with(chosen), keepers::open));
+        StreamSettings settings;
+        try {
+            settings = defaults.with(chosen);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "stream '" + id.name() + "' contradicts the defaults of streams: " + e.getMessage(), e);
+        }
+        KeeperStream stream = new KeeperStream(id, createdMs, false, chosen, settings, keepers::open);
+        stream.tellsChanges(activity);
+        streams.put(id.name(), stream);
+    }
+
+    /** What has changed in these streams. */
+    public StreamActivity activity() {
+        return activity;
     }
 
     @Override
@@ -109,6 +128,7 @@ public final class StreamDirectory implements Streams {
         StreamId id = new StreamId(name, Generation.random(random));
         long createdMs = clock.wallMs();
         KeeperStream stream = new KeeperStream(id, createdMs, true, chosen, settings, keepers::open);
+        stream.tellsChanges(activity);
         return store.create(id, chosen, createdMs).map(stored -> {
             streams.put(name, stream);
             return new Created(stream, true);

@@ -1,5 +1,6 @@
 package dev.tidemark.keeper;
 
+import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.EventId;
@@ -58,6 +59,7 @@ final class StripeKeeper {
     private final StreamClock clock;
     private final VoidedOrdinals voided = new VoidedOrdinals();
     private final PendingAppends pending;
+    private final IdleWatch idle;
 
     private State state = State.COLD;
     /** The opening or resuming under way or done last: it may still create the key. */
@@ -69,9 +71,11 @@ final class StripeKeeper {
 
     private @Nullable Arrivals arrivals;
     private long lastOrdinal;
-    private long memoryBytes;
     private Position watermark = Position.ZERO;
     private long nextOrdinal = 1;
+    /** Memory of the timeline that the keeper knows of. */
+    private long countedBytes;
+
     private long partedSinceNs;
     private long retryAtNs;
 
@@ -81,7 +85,8 @@ final class StripeKeeper {
         this.keeper = keeper;
         this.mint = new Mint(index);
         this.clock = new StreamClock(keeper.clock());
-        this.pending = new PendingAppends(keeper.limits(), keeper.clock());
+        this.pending = new PendingAppends(keeper.limits(), keeper.clock(), keeper.memory());
+        this.idle = new IdleWatch(keeper.clock(), keeper.limits().idleMs());
     }
 
     State state() {
@@ -120,10 +125,18 @@ final class StripeKeeper {
             append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'"));
             return;
         }
+        if (!keeper.hasMemoryFor(append)) {
+            append.fail(noMemory());
+            return;
+        }
         pending.waitLast(append);
         if (state == State.COLD) {
             open();
         }
+    }
+
+    private static Problem noMemory() {
+        return Problem.overloaded("memory.max is reached, and nothing more can leave memory now");
     }
 
     private void sendWaiting() {
@@ -153,8 +166,8 @@ final class StripeKeeper {
             enqueue(append);
             return;
         }
-        if (!keeper.hasMemory()) {
-            append.fail(Problem.overloaded("memory.max is reached: what is in memory must be folded first"));
+        if (!keeper.hasMemoryFor(append)) {
+            append.fail(noMemory());
             return;
         }
         if (!pending.mayFly(append)) {
@@ -287,10 +300,12 @@ final class StripeKeeper {
     }
 
     private void store(PendingAppend append) {
+        StreamSettings settings = stream.settings();
         for (Event event : append.minted) {
             store(event);
         }
-        countMemory();
+        timeline().release(watermark, settings.tailCapacity());
+        idle.used();
     }
 
     private void store(Event event) {
@@ -303,13 +318,6 @@ final class StripeKeeper {
             window.acknowledged(event);
         }
         lastOrdinal = event.ordinal();
-    }
-
-    private void countMemory() {
-        long bytes = timeline == null ? 0 : timeline.bytes();
-        bytes += arrivals == null ? 0 : arrivals.bytes();
-        keeper.memoryChanged(bytes - memoryBytes);
-        memoryBytes = bytes;
     }
 
     private void refused(PendingAppend append, LiveLogException failure) {
@@ -411,7 +419,7 @@ final class StripeKeeper {
         } else {
             timeline.preload(opened.newest(), opened.floor(), stream.settings());
         }
-        countMemory();
+        idle.used();
         become(State.OPEN);
         if (!stream.finalOnArrival()) {
             sortFromNow();
@@ -665,8 +673,43 @@ final class StripeKeeper {
             released = true;
         }
         if (released) {
-            countMemory();
             publish();
+        }
+    }
+
+    // ---- memory ----
+
+    /** The chunk that leaves memory next under pressure; null if none can. */
+    @Nullable
+    Chunk nextToLeave(boolean unfoldedToo) {
+        Chunk oldest = timeline == null || state == State.CLOSED ? null : timeline.oldestSealed();
+        return oldest != null && oldest.last().compareTo(mayLeaveThrough(unfoldedToo)) <= 0 ? oldest : null;
+    }
+
+    /** Lets go of the oldest chunks; see {@link Timeline#releaseOldest}. */
+    long releaseOldest(long bytesWanted, long untilMs, boolean unfoldedToo) {
+        long freed = timeline().releaseOldest(bytesWanted, untilMs, mayLeaveThrough(unfoldedToo));
+        if (freed > 0) {
+            publish();
+        }
+        return freed;
+    }
+
+    /**
+     * What is folded may always leave. What isn't may leave while Redis is there to give it, in streams whose live log is in the order
+     * of the ids.
+     */
+    private Position mayLeaveThrough(boolean unfoldedToo) {
+        return unfoldedToo && stream.finalOnArrival() && state == State.OPEN ? Position.MAX : watermark;
+    }
+
+    /** Lets go of all memory if nobody has used the stripe for a while and everything is folded; tails come from the archive then. */
+    void retireIfIdle() {
+        boolean resting = state == State.OPEN && timeline != null && pending.isEmpty() && !stream.hasFollowers();
+        if (idle.isOver(resting, stream.takeUsed(stripe.index()))
+                && stream.snapshot(stripe.index()).tail().compareTo(watermark) <= 0
+                && (timeline().count() > 0 || (arrivals != null && arrivals.holdsAny()))) {
+            release(0);
         }
     }
 
@@ -683,10 +726,18 @@ final class StripeKeeper {
         return atWork.transform(ended -> Future.succeededFuture());
     }
 
+    private void countMemory() {
+        long bytes = timeline == null ? 0 : timeline.bytes();
+        bytes += arrivals == null ? 0 : arrivals.bytes();
+        keeper.memoryChanged(bytes - countedBytes);
+        countedBytes = bytes;
+    }
+
     private void publish() {
         Acceptance window = acceptance;
         Arrivals arrived = arrivals;
         if (window == null || arrived == null) {
+            countMemory();
             stream.publish(stripe.index(), timeline().snapshot(timeline().tail()));
             return;
         }

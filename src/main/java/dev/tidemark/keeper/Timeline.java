@@ -104,7 +104,7 @@ final class Timeline {
             from = 0;
         }
         sealed[to++] = chunk;
-        sealedBytes += chunk.slabLength();
+        sealedBytes += chunk.heapBytes();
         sealedEvents += chunk.count();
         active = newActive();
         return true;
@@ -125,7 +125,7 @@ final class Timeline {
             if (!folded || count() - oldest.count() < keepEvents) {
                 break;
             }
-            sealedBytes -= oldest.slabLength();
+            sealedBytes -= oldest.heapBytes();
             sealedEvents -= oldest.count();
             floor = oldest.last();
             from++;
@@ -139,6 +139,44 @@ final class Timeline {
         return true;
     }
 
+    /** The sealed chunk that leaves memory next; null if there is none. */
+    @Nullable
+    Chunk oldestSealed() {
+        return from < to ? sealed[from] : null;
+    }
+
+    /**
+     * Lets go of the oldest sealed chunks whatever tails would like: of one at least, if it ends at or below {@code through}.
+     *
+     * @param bytesWanted heap bytes after which it is enough
+     * @param untilMs chunks that end later than this time stay, but for the first one
+     * @param through chunks that end above it stay
+     * @return heap bytes that were let go of
+     */
+    long releaseOldest(long bytesWanted, long untilMs, Position through) {
+        long freed = 0;
+        int first = from;
+        while (from < to && freed < bytesWanted) {
+            Chunk oldest = sealed[from];
+            boolean stays = oldest.last().isAfter(through)
+                    || (from > first && oldest.last().ms() > untilMs);
+            if (stays) {
+                break;
+            }
+            freed += oldest.heapBytes();
+            sealedEvents -= oldest.count();
+            floor = oldest.last();
+            from++;
+        }
+        if (from > first) {
+            sealedBytes -= freed;
+            sealed = Arrays.copyOfRange(sealed, from, Math.max(to, from + 16));
+            to -= from;
+            from = 0;
+        }
+        return freed;
+    }
+
     boolean hasActive() {
         return !active.isEmpty();
     }
@@ -147,9 +185,9 @@ final class Timeline {
         return sealedEvents + active.count();
     }
 
-    /** Slab bytes, the active chunk's included. */
+    /** Bytes on the heap, the active chunk's included. */
     long bytes() {
-        return sealedBytes + active.slabLength();
+        return sealedBytes + active.heapBytes();
     }
 
     Position tail() {

@@ -59,4 +59,15 @@ public record LiveLogKeys(String prefix) {
     public static String seamText(StreamId stream, Position watermark) {
         return EventId.of(watermark) + " " + watermark.entryId() + " " + stream.generation();
     }
+
+    /** The watermark in such a text; {@link Position#ZERO} if it isn't of this incarnation, or isn't one of ours. */
+    public static Position seamOf(StreamId stream, String text) {
+        String[] parts = text.split(" ", -1);
+        boolean ours = parts.length == 3 && parts[2].equals(stream.generation().toString());
+        try {
+            return ours ? Position.ofEntryId(parts[1]) : Position.ZERO;
+        } catch (IllegalArgumentException e) {
+            return Position.ZERO;
+        }
+    }
 }

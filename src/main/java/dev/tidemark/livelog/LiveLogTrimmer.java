@@ -16,4 +16,7 @@ public interface LiveLogTrimmer {
 
     /** Copies the watermark to {@code <prefix>:{<stream>}:archived}, for other readers of the live log. */
     Future<Void> copySeam(StreamId stream, Position watermark);
+
+    /** The watermark that was copied last: a hint, never ahead of the archive. {@link Position#ZERO} if there is none of this incarnation. */
+    Future<Position> copiedSeam(StreamId stream);
 }

@@ -110,6 +110,12 @@ public final class RedisLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLo
     }
 
     @Override
+    public Future<Position> copiedSeam(StreamId stream) {
+        return send(Request.cmd(Command.GET).arg(keys.archived(stream.name())))
+                .map(text -> text == null ? Position.ZERO : LiveLogKeys.seamOf(stream, text.toString()));
+    }
+
+    @Override
     public Future<Void> create(StreamId stream, int stripes, String description) {
         List<Request> requests = new ArrayList<>();
         for (int i = 0; i < stripes; i++) {

@@ -109,7 +109,11 @@ public final class StreamReads implements Reads {
 
     private <T> Future<T> with(StreamName name, Function<StreamSource, Future<T>> read) {
         LiveStream stream = ports.streams().find(name);
-        return stream == null || stream.isDeleted() ? Future.failedFuture(notFound(name)) : read.apply(source(stream));
+        if (stream == null || stream.isDeleted()) {
+            return Future.failedFuture(notFound(name));
+        }
+        stream.used();
+        return read.apply(source(stream));
     }
 
     private StreamSource source(LiveStream stream) {

@@ -2,6 +2,7 @@ package dev.tidemark.retention;
 
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Units;
 import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.fold.TrimBounds;
 import dev.tidemark.keeper.LiveStream;
@@ -43,9 +44,29 @@ final class RetentionBeat {
         }
         TrimBounds.Bounds wanted = bounds.of(stream.settings(), clock.wallMs());
         long gone = memory.lastOrdinal() - wanted.keepEvents();
-        return clock.wallMs() - oldestMs >= foldLagMsMax
+        return clock.wallMs() - oldestMs >= lagMsMax(stream)
                 || gone > status.archivedOrdinal()
                 || memory.sealedBytesAfter(watermark) >= Math.min(SEALED_BYTES, wanted.keepBytes());
+    }
+
+    /**
+     * When to look at a stream again of which nothing is due now and nothing changes until then: Unix milliseconds, or
+     * {@link Long#MAX_VALUE}.
+     */
+    long nextLookMs(LiveStream stream, FoldStatus status) {
+        long next = Long.MAX_VALUE;
+        for (int i = 0; i < stream.stripes(); i++) {
+            long oldestMs = stream.snapshot(i).oldestSealedMsAfter(status.watermark());
+            next = Math.min(next, oldestMs == Long.MAX_VALUE ? Long.MAX_VALUE : oldestMs + lagMsMax(stream));
+        }
+        long ageMs = stream.settings().liveMaxAgeMs();
+        boolean trimmedByAge = ageMs != Units.NONE && !status.firstLive().equals(Position.ZERO);
+        return trimmedByAge ? Math.min(next, status.firstLive().ms() + ageMs + 1) : next;
+    }
+
+    /** What is to be trimmed sooner than it would be folded is folded then. */
+    private long lagMsMax(LiveStream stream) {
+        return Math.min(foldLagMsMax, stream.settings().liveMaxAgeMs());
     }
 
     private boolean trimIsDue(LiveStream stream, StreamSnapshot memory, FoldStatus status) {

@@ -6,10 +6,12 @@ import dev.tidemark.archive.ReservationFile;
 import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
+import dev.tidemark.event.Limits;
 import dev.tidemark.event.Position;
 import dev.tidemark.fold.ArchiveStreamStore;
+import dev.tidemark.fold.FoldLanes;
 import dev.tidemark.fold.FoldPorts;
-import dev.tidemark.fold.FoldVerticle;
+import dev.tidemark.fold.Orphans;
 import dev.tidemark.http.HttpEdge;
 import dev.tidemark.http.HttpOptions;
 import dev.tidemark.ingest.StreamIngest;
@@ -22,11 +24,12 @@ import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.read.StreamReads;
 import dev.tidemark.read.VertxLoops;
+import dev.tidemark.read.View;
 import dev.tidemark.retention.RetentionVerticle;
 import dev.tidemark.retention.Windows;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
-import io.vertx.core.ThreadingModel;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
@@ -54,6 +57,14 @@ final class Assembly {
 
     private static final long DISK_LOOK_MS = 5_000;
     private static final int READ_WORKERS = 8;
+    private static final int WARM_UP_STREAMS = 10;
+    private static final int WARM_UP_BYTES = 64 << 10;
+    /** Request bodies of one event loop may take this part of the heap. */
+    private static final int BODIES_HEAP_PART = 16;
+
+    /** Most of a fold of little is waiting for the disk, so there are more lanes than processors; each may hold some slices. */
+    private static final int FOLD_LANES =
+            Math.toIntExact(Math.max(2, Math.min(4, Runtime.getRuntime().maxMemory() / (64 << 20))));
 
     private final Vertx vertx;
     private final Configuration configuration;
@@ -63,7 +74,7 @@ final class Assembly {
     /** What runs behind the edge, in the order of its start. */
     private final Deque<String> deployed = new ConcurrentLinkedDeque<>();
 
-    private final AtomicReference<FoldVerticle> foldOnceBuilt = new AtomicReference<>();
+    private final AtomicReference<FoldLanes> foldOnceBuilt = new AtomicReference<>();
 
     private @Nullable DataDirectory data;
     private @Nullable LiveLogParts live;
@@ -189,7 +200,8 @@ final class Assembly {
 
     private Future<Void> deploy(Found found) {
         LiveLogParts parts = Objects.requireNonNull(live);
-        KeeperLimits limits = KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes() / configuration.keepers());
+        KeeperLimits limits =
+                KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes(), configuration.idleAfterMs());
         KeeperGroup group = new KeeperGroup(
                 vertx,
                 clock,
@@ -201,7 +213,7 @@ final class Assembly {
         keepers = group;
         AtomicReference<ArchiveStreamStore> store = new AtomicReference<>();
         Windows windows = new Windows();
-        FoldVerticle fold = FoldVerticle.over(
+        FoldLanes fold = FoldLanes.over(
                 new FoldPorts(
                         group,
                         parts.liveLog(),
@@ -209,7 +221,8 @@ final class Assembly {
                         stream -> Objects.requireNonNull(store.get()).archive(stream),
                         windows,
                         clock),
-                callers);
+                callers,
+                FOLD_LANES);
         foldOnceBuilt.set(fold);
         ArchiveStreamStore streamStore =
                 new ArchiveStreamStore(Objects.requireNonNull(archive), found.records(), parts.liveLog(), fold);
@@ -229,31 +242,31 @@ final class Assembly {
         }
         RetentionVerticle retention =
                 new RetentionVerticle(directory, fold, windows, clock, configuration.foldMaxLagMs());
-        DeploymentOptions oneWorker = new DeploymentOptions()
-                .setThreadingModel(ThreadingModel.WORKER)
-                .setWorkerPoolName("tidemark-fold")
-                .setWorkerPoolSize(1);
-        return vertx.deployVerticle(fold, oneWorker)
-                .onSuccess(deployed::addFirst)
+        return fold.deploy(vertx, deployed::addFirst)
                 .compose(running -> group.start())
                 .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
                 .onSuccess(deployed::addFirst)
                 .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
                 .map(running -> {
-                    openInBackground(directory);
+                    recoverInBackground(directory, fold, retention);
+                    closeUnusedFiles();
+                    HeapReturn.every(configuration.idleAfterMs());
+                    warmUp(new ArrayDeque<>(found.listing().streams().stream()
+                            .limit(WARM_UP_STREAMS)
+                            .toList()));
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
                 });
     }
 
-    private FoldVerticle fold() {
+    private FoldLanes fold() {
         return Objects.requireNonNull(foldOnceBuilt.get(), "the fold is built before the keepers start");
     }
 
     private Future<Void> deployEdges(
             StreamDirectory directory,
             KeeperGroup group,
-            FoldVerticle fold,
+            FoldLanes fold,
             RetentionVerticle retention,
             ArchiveStreamStore store) {
         LiveLogParts parts = Objects.requireNonNull(live);
@@ -313,7 +326,9 @@ final class Assembly {
                 configuration.limits(),
                 built.requestLineBytesMax(),
                 http.headerBytesMax(),
-                Math.max(built.bodiesBytesMax(), configuration.limits().bodyBytesMax()),
+                Math.max(
+                        Math.min(built.bodiesBytesMax(), Runtime.getRuntime().maxMemory() / BODIES_HEAP_PART),
+                        configuration.limits().bodyBytesMax()),
                 built.connectionsMax(),
                 configuration.subscriberBufferBytes(),
                 built.clientMessageBytesMax(),
@@ -327,16 +342,53 @@ final class Assembly {
                         timeouts.closeMs()));
     }
 
-    /** What dead processes left in Redis is picked up: one stream after the other, so that nothing else waits for it. */
-    private void openInBackground(StreamDirectory directory) {
-        openNext(new ArrayDeque<>(directory.all()));
+    /** What dead processes left in Redis is picked up, a little at a time, so that nothing else waits for it. */
+    private void recoverInBackground(StreamDirectory directory, FoldLanes fold, RetentionVerticle retention) {
+        LiveLogParts parts = Objects.requireNonNull(live);
+        Orphans.Ports ports = new Orphans.Ports() {
+            @Override
+            public Future<?> fold(LiveStream stream) {
+                return fold.fold(stream);
+            }
+
+            @Override
+            public void foldIn(LiveStream stream, long delayMs) {
+                retention.lookIn(stream, delayMs);
+            }
+
+            @Override
+            public Future<?> pause(long ms) {
+                return stopping ? Promise.promise().future() : vertx.timer(ms);
+            }
+        };
+        Orphans orphans = new Orphans(parts.liveLog(), parts.liveLog(), ports, clock);
+        vertx.runOnContext(nothing -> orphans.lookAt(directory.view()));
     }
 
-    private void openNext(Deque<LiveStream> left) {
-        LiveStream next = left.poll();
-        if (next != null && !stopping) {
-            next.open().onComplete(opened -> openNext(left));
+    /** Files of streams that nobody uses are closed. */
+    private void closeUnusedFiles() {
+        Archive files = Objects.requireNonNull(archive);
+        vertx.setPeriodic(
+                configuration.idleAfterMs(),
+                timer -> onWorker("the files of idle streams can't be closed", files::closeUnused));
+    }
+
+    /** The first reads of a process load and compile much: a few streams are read before a client has to wait for that. */
+    private void warmUp(Deque<StreamRecord> streams) {
+        StreamReads reader = reads;
+        StreamRecord next = streams.poll();
+        if (reader != null && next != null && !stopping) {
+            reader.tail(next.id().name(), Limits.TAIL_DEFAULT, View.LIVE, WARM_UP_BYTES)
+                    .onComplete(read -> warmUp(streams));
         }
+    }
+
+    private void onWorker(String failed, Runnable task) {
+        vertx.executeBlocking(() -> {
+                    task.run();
+                    return null;
+                })
+                .onFailure(failure -> LOG.warn("{}: {}", failed, failure.getMessage()));
     }
 
     private static void finishInBackground(ArchiveStreamStore store, List<StreamRecord> unfinished) {
@@ -400,7 +452,7 @@ final class Assembly {
 
     private Future<Void> foldWhatIsLeft() {
         StreamDirectory directory = streams;
-        FoldVerticle fold = foldOnceBuilt.get();
+        FoldLanes fold = foldOnceBuilt.get();
         if (directory == null || fold == null || keepers == null) {
             return Future.succeededFuture();
         }

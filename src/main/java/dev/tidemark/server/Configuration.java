@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param http the edge
  * @param redis the live log's Redis
  * @param memoryMaxBytes bound for all timelines together
+ * @param idleAfterMs time without appends and reads after which a stream's memory and files are let go of
  * @param keepers number of keeper event loops
  * @param limits greatest sizes, with their relations checked
  * @param tailTimeoutMs wait for a keeper
@@ -32,6 +33,7 @@ public record Configuration(
         Http http,
         Redis redis,
         long memoryMaxBytes,
+        long idleAfterMs,
         int keepers,
         Limits limits,
         long tailTimeoutMs,

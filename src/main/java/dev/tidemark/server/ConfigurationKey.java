@@ -85,6 +85,9 @@ public final class ConfigurationKey<T> {
             "memory.max",
             ValueForm.shareOf("the JVM's greatest heap", Runtime.getRuntime().maxMemory(), "1MiB"),
             "25%");
+    /** A stream that nobody appends to or reads for so long lets go of its memory and files once all of it is folded. */
+    public static final ConfigurationKey<Long> MEMORY_IDLE_AFTER =
+            key("memory.idle_after", ValueForm.duration("1s", "24h"), "60s");
     /** Event loops for keepers. */
     public static final ConfigurationKey<Integer> KEEPERS =
             key("keepers", ValueForm.countOrAuto(1, 64, KEEPERS_AUTO), "auto");

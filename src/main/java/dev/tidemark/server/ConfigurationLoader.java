@@ -131,6 +131,7 @@ public final class ConfigurationLoader {
                 buildHttp(),
                 buildRedis(),
                 value(ConfigurationKey.MEMORY_MAX),
+                value(ConfigurationKey.MEMORY_IDLE_AFTER),
                 value(ConfigurationKey.KEEPERS),
                 buildLimits(),
                 value(ConfigurationKey.TAIL_TIMEOUT),

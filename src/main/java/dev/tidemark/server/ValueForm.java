@@ -54,14 +54,18 @@ record ValueForm<T>(String allowed, Function<String, T> reader) {
         return new ValueForm<>(allowed, text -> (int) inRange(text, readPercentage(text, allowed), min, max, allowed));
     }
 
+    /** The rest of a whole that has other uses too must stay. */
+    private static final int SHARE_PERCENT_MAX = 75;
+
     /** A share of {@code whole} bytes, written as a percentage or as a size; the value is in bytes. */
     static ValueForm<Long> shareOf(String name, long whole, String min) {
         long minBytes = Units.parseSizeBytes(min);
-        long maxBytes = whole / 10 * 9;
-        String allowed = "1% to 90% of " + name + " (" + (whole >> 20) + "MiB), or a size from " + min + " up to that";
+        long maxBytes = whole / 100 * SHARE_PERCENT_MAX;
+        String allowed = "1% to " + SHARE_PERCENT_MAX + "% of " + name + " (" + (whole >> 20) + "MiB), or a size from "
+                + min + " up to that";
         return new ValueForm<>(allowed, text -> {
             if (text.endsWith("%")) {
-                return whole / 100 * inRange(text, readPercentage(text, allowed), 1, 90, allowed);
+                return whole / 100 * inRange(text, readPercentage(text, allowed), 1, SHARE_PERCENT_MAX, allowed);
             }
             return inRange(text, Units.parseSizeBytes(text), minBytes, maxBytes, allowed);
         });

@@ -74,6 +74,30 @@ class ManyArchivesIT {
     }
 
     @Test
+    @Tag("T10")
+    void whatWasNotUsedForAWhileIsClosedWithAMarkerAndOpensAgainAtItsNextUse() {
+        try (Archive archive = new Archive(root, Limits.DEFAULT)) {
+            StreamRecord idle = record("idle", 1);
+            StreamArchive stream = archive.stream(idle);
+            StreamArchive busy = archive.stream(record("busy", 2));
+            fold(stream, run(0, 1, 10));
+            fold(busy, run(0, 1, 10));
+            archive.closeUnused();
+            assertEquals(2, archive.openCount(), "they were used since");
+            assertEquals(10, readAll(busy).events().count());
+            archive.closeUnused();
+            assertEquals(1, archive.openCount());
+            assertTrue(Files.exists(Archive.folderOf(root, idle.id()).resolve(CleanClose.FILE)));
+            assertEquals(10, readAll(stream).events().count());
+            fold(stream, run(10, 11, 5));
+            assertEquals(15, readAll(stream).events().count());
+            archive.closeUnused();
+            archive.closeUnused();
+            assertEquals(0, archive.openCount());
+        }
+    }
+
+    @Test
     void aDeletedIncarnationIsGoneAndTheNextOneIsEmpty() {
         try (Archive archive = new Archive(root, Limits.DEFAULT)) {
             StreamRecord old = record("a", 1);

@@ -78,7 +78,7 @@ final class SortedStreamSimulation implements EventLoop, Streams {
     private StreamReads reads;
     private Position finalThrough = Position.ZERO;
     private int sent;
-    /** A kill forgets which ordinals were refused if no later append has carried them: they look lost. */
+    /** A restart forgets which ordinals were refused if no later append has carried them: they look lost. */
     private boolean refused;
 
     private boolean mayLookLost;
@@ -272,8 +272,8 @@ final class SortedStreamSimulation implements EventLoop, Streams {
         drain();
         followers.forEach(Follower::cut);
         boolean kill = random.nextBoolean();
+        mayLookLost |= refused;
         if (kill) {
-            mayLookLost |= refused;
             world.killAndRestart(random.nextInt(1 + world.archive.unforced()));
         } else {
             pass(1_500);

@@ -15,6 +15,7 @@ import dev.tidemark.event.Limits;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamName;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -242,6 +243,20 @@ class StreamIngestTest {
         assertEquals("archived", answer.result().ack());
         assertTrue(answer.result().complete());
         assertTrue(cancelled);
+    }
+
+    @Test
+    void archivedIsRefusedInAStreamWithAnAcceptanceWindowBeforeAnythingIsStored() {
+        done(request(NDJSON, "1"));
+        assertTrue(keeper.put(new StreamName("quakes"), Map.of(Setting.ACCEPTANCE_WINDOW, 5_000L))
+                .succeeded());
+        Future<AppendResult> answer =
+                ingest.append(new AppendRequest("quakes", NDJSON, null, null, Buffer.buffer("2\n"), true));
+        Problem refused = (Problem) answer.cause();
+        assertEquals(Problem.Kind.BAD_REQUEST, refused.kind());
+        assertEquals("ack", refused.fields().get("parameter"));
+        assertEquals("no", refused.fields().get("stored"));
+        assertEquals(List.of("1"), stored());
     }
 
     @Test

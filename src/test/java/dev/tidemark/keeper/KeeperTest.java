@@ -288,7 +288,7 @@ class KeeperTest {
     @Test
     @Tag("R14")
     void whatIsInFlightIsBoundedAndTheRestIsRefusedAtOnce() {
-        KeeperLimits limits = new KeeperLimits(10, 1 << 20, 5, 1 << 20, 1 << 20, 10_000, 1_000);
+        KeeperLimits limits = new KeeperLimits(10, 1 << 20, 5, 1 << 20, 1 << 20, 60_000, 10_000, 1_000);
         KeeperWorld bounded = new KeeperWorld(Map.of(), limits);
         succeeded(bounded.append(1));
         bounded.liveLog.holdReplies(Command.APPEND);
@@ -300,22 +300,6 @@ class KeeperTest {
         bounded.liveLog.deliver();
         assertEquals(10, appends.stream().filter(Future::succeeded).count());
         assertEquals(11, bounded.live().size());
-    }
-
-    @Test
-    void memoryIsBoundedAndComesBackWhenTheArchiveHasIt() {
-        KeeperLimits limits = new KeeperLimits(100_000, 64 << 20, 100, 50_000, 1 << 20, 10_000, 1_000);
-        KeeperWorld bounded = new KeeperWorld(Map.of(Setting.CHUNK_MAX_EVENTS, 10L), limits);
-        List<Future<Appends.Appended>> appends = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            appends.add(bounded.append(10));
-        }
-        assertTrue(appends.stream().anyMatch(Future::failed));
-        assertEquals(Problem.Kind.OVERLOADED, problem(appends.get(99)).kind());
-        Position tail = bounded.seal();
-        bounded.folded(bounded.stream(), 0, tail, bounded.stream().snapshot(0).lastOrdinal());
-        bounded.pass(20);
-        succeeded(bounded.append(1));
     }
 
     @Test

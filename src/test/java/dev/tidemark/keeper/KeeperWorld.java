@@ -63,7 +63,7 @@ public final class KeeperWorld implements SealedChunks {
             ArchiveEnd end = archive.end();
             return Future.succeededFuture(new ArchivedState.Archived(end.watermark(), end.lastOrdinal(stripe)));
         };
-        keeper = new Keeper(clock, liveLog, archived, reservation, limits);
+        keeper = new Keeper(clock, liveLog, archived, reservation, limits, new TimelineMemory(limits.memoryBytesMax()));
         StreamSettings settings = StreamSettings.DEFAULT.with(chosen);
         stream = new KeeperStream(STREAM, clock.wallMs(), streamIsNew, chosen, settings, this::openStripes);
         keeper.start().onComplete(decided -> {});

@@ -49,6 +49,7 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
         STATE,
         TRIM,
         COPY_SEAM,
+        COPIED_SEAM,
         CREATE_STREAM,
         DELETE_STREAM
     }
@@ -295,6 +296,14 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
             seams.put(stream.name(), LiveLogKeys.seamText(stream, watermark));
             return null;
         });
+    }
+
+    @Override
+    public Future<Position> copiedSeam(StreamId stream) {
+        return once(
+                Command.COPIED_SEAM,
+                "copiedSeam " + stream,
+                () -> LiveLogKeys.seamOf(stream, seams.getOrDefault(stream.name(), "")));
     }
 
     @Override

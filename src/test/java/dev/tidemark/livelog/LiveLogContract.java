@@ -328,6 +328,10 @@ abstract class LiveLogContract {
         await(admin().create(stream, 2, "{\"stripes\":2}"));
         await(trimmer().copySeam(stream, at(7)));
         assertEquals(EventId.of(at(7)) + " " + at(7) + " " + stream.generation(), seamText(stream.name()));
+        assertEquals(at(7), await(trimmer().copiedSeam(stream)));
+        StreamId another =
+                new StreamId(stream.name(), new Generation(stream.generation().number() ^ 1));
+        assertEquals(Position.ZERO, await(trimmer().copiedSeam(another)));
         await(admin().delete(stream, 2));
         assertFalse(await(reader().state(stripe)).exists());
         assertFalse(await(reader().state(second)).exists());

@@ -72,6 +72,17 @@ class RetentionBeatTest {
     }
 
     @Test
+    @Tag("F10")
+    void aWindowOfLessThanTheLagIsFoldedInTime() {
+        KeeperWorld world = new KeeperWorld(Map.of(Setting.LIVE_MAX_AGE, 3_000L));
+        succeeded(world.append(3));
+        world.pass(2_900);
+        assertFalse(beat(world).isDue(world.liveStream(), FoldStatus.NONE));
+        world.pass(200);
+        assertTrue(beat(world).isDue(world.liveStream(), FoldStatus.NONE));
+    }
+
+    @Test
     void aMegabyteSealedIsDueAtOnce() {
         KeeperWorld world = new KeeperWorld(Map.of());
         byte[] payload = ("\"" + "x".repeat(100_000) + "\"").getBytes(StandardCharsets.UTF_8);

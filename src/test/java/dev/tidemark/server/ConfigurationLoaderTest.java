@@ -225,6 +225,8 @@ class ConfigurationLoaderTest {
                 .startsWith("streams.defaults.live_max_age is 500ms; it can't be below chunk_duration"));
         assertTrue(
                 refusal("streams.defaults.archive_max_age: 30m").startsWith("streams.defaults.archive_max_age is 30m"));
+        assertTrue(refusal("memory.max: 100GiB").contains("1% to 75% of the JVM's greatest heap"));
+        assertTrue(refusal("memory.max: 80%").startsWith("memory.max: '80%' is out of range"));
         assertTrue(refusal("limits.event_bytes: 16MiB").startsWith("limits.event_bytes is 16777216"));
         assertTrue(refusal("limits.body_bytes: 512KiB").startsWith("limits.body_bytes is 524288"));
         assertTrue(refusal("page_max_bytes: 1MiB").startsWith("page_max_bytes is 1048576"));
