@@ -237,8 +237,10 @@ class FoldCycle {
         if (!rest.isEmpty()) {
             fold.archive.append(rest);
         }
+        fold.producers.appended(slices, clock.wallMs());
         fold.archive.force();
         fold.archive.publish(check.last());
+        fold.producers.published();
         folded(fold, slices, check.lastOrdinal());
         return true;
     }

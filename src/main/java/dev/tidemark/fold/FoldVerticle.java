@@ -103,6 +103,14 @@ public final class FoldVerticle extends VerticleBase implements Folds, ArchivedS
         });
     }
 
+    @Override
+    public Future<Requests> requests(LiveStream stream, int stripe) {
+        return onFold(promise -> {
+            StreamFold fold = of(stream);
+            promise.complete(new Requests(fold.producers.requests(stripe), fold.archive.watermark()));
+        });
+    }
+
     /** Runs blocking work of the archive's owner between cycles; of a stream, when its cycle under way has ended. */
     <T> Future<T> exclusively(StreamId stream, Callable<T> work) {
         return onFold(promise -> {

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param contentEncoding header as sent; null if there was none
  * @param eventTime {@code Event-Time} header as sent; null if there was none
  * @param body as sent, not yet decoded
+ * @param producer headers that make it exactly-once
+ * @param connection tells the connections of this process apart: what comes on one goes to one stripe
  * @param archived whether to answer only when folded and forced ({@code ack=archived})
  */
 public record AppendRequest(
@@ -19,4 +21,17 @@ public record AppendRequest(
         @Nullable String contentEncoding,
         @Nullable String eventTime,
         Buffer body,
-        boolean archived) {}
+        ProducerHeaders producer,
+        String connection,
+        boolean archived) {
+    /** One that isn't exactly-once, of the only connection there is. */
+    public AppendRequest(
+            String stream,
+            @Nullable String contentType,
+            @Nullable String contentEncoding,
+            @Nullable String eventTime,
+            Buffer body,
+            boolean archived) {
+        this(stream, contentType, contentEncoding, eventTime, body, ProducerHeaders.NONE, "", archived);
+    }
+}

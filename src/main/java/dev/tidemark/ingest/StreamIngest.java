@@ -7,6 +7,8 @@ import dev.tidemark.event.Limits;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.Producer;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.Appends;
@@ -15,7 +17,6 @@ import dev.tidemark.keeper.Streams;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -41,9 +42,6 @@ public final class StreamIngest implements Ingest {
     static final String ACK_LIVE = "live";
     static final String ACK_ARCHIVED = "archived";
 
-    /** Streams have one stripe each until writers can be told apart (producer id or key). */
-    private static final int ONLY_STRIPE = 0;
-
     private final Streams streams;
     private final Appends appends;
     private final ArchivedAck archivedAck;
@@ -68,9 +66,10 @@ public final class StreamIngest implements Ingest {
     public Future<AppendResult> append(AppendRequest request) {
         try {
             StreamName name = new StreamName(request.stream());
+            Producer producer = request.producer().producer();
             AtomicLong decodedBytes = new AtomicLong();
-            return parse(request, decodedBytes)
-                    .compose(events -> findOrCreate(name).compose(stream -> store(stream, events, request)))
+            return parse(request, producer, decodedBytes)
+                    .compose(parsed -> findOrCreate(name).compose(stream -> store(stream, parsed, request)))
                     .onComplete(done -> decodedInFlight.addAndGet(-decodedBytes.get()));
         } catch (Problem e) {
             return Future.failedFuture(storedNothing(e));
@@ -80,7 +79,7 @@ public final class StreamIngest implements Ingest {
     }
 
     /** Reads headers and body; the stream isn't touched, or made, before all of it is good. */
-    private Future<List<NewEvent>> parse(AppendRequest request, AtomicLong decodedBytes) {
+    private Future<Parsed> parse(AppendRequest request, @Nullable Producer producer, AtomicLong decodedBytes) {
         BodyFormat format = BodyFormat.of(request.contentType());
         ContentCoding coding = ContentCoding.of(request.contentEncoding());
         long time = claimedTime(request.eventTime());
@@ -90,14 +89,27 @@ public final class StreamIngest implements Ingest {
         }
         int inlineMax = format.form() == BodyFormat.Form.ENVELOPES ? INLINE_ENVELOPE_BYTES_MAX : INLINE_BYTES_MAX;
         if (coding == ContentCoding.IDENTITY && body.length() <= inlineMax) {
-            return Future.succeededFuture(parser.parse(format, body.getBytes(), time));
+            return Future.succeededFuture(parse(format, body.getBytes(), time, producer));
         }
         return workers.call(() -> {
                     byte[] sent = body.getBytes();
                     byte[] decoded = coding == ContentCoding.GZIP ? decode(sent, decodedBytes) : sent;
-                    return parser.parse(format, decoded, time);
+                    return parse(format, decoded, time, producer);
                 })
                 .recover(e -> Future.failedFuture(e instanceof Problem problem ? storedNothing(problem) : e));
+    }
+
+    /**
+     * A request's events.
+     *
+     * @param once what makes it exactly-once; null if nothing does
+     */
+    private record Parsed(List<NewEvent> events, @Nullable ProducerRequest once) {}
+
+    private Parsed parse(BodyFormat format, byte[] body, long time, @Nullable Producer producer) {
+        List<NewEvent> events = parser.parse(format, body, time);
+        return new Parsed(
+                events, producer == null ? null : new ProducerRequest(producer, RequestHash.of(format, time, body)));
     }
 
     /** A packed body holds many times what came in, so what all of them decode to has a bound of its own. */
@@ -132,22 +144,20 @@ public final class StreamIngest implements Ingest {
         return stream == null ? streams.findOrCreate(name) : Future.succeededFuture(stream);
     }
 
-    private Future<AppendResult> store(LiveStream stream, List<NewEvent> events, AppendRequest request) {
-        return appends.append(stream, ONLY_STRIPE, events).compose(appended -> {
-            List<Position> positions = appended.ids();
-            Position last = Collections.max(positions);
-            return request.archived()
-                    ? archived(stream, last)
-                            .map(done -> result(stream, positions, last, done ? ACK_ARCHIVED : ACK_LIVE, done))
-                    : Future.succeededFuture(result(stream, positions, last, ACK_LIVE, true));
-        });
+    private Future<AppendResult> store(LiveStream stream, Parsed parsed, AppendRequest request) {
+        ProducerRequest once = parsed.once();
+        int stripe = Placement.stripeOf(once == null ? null : once.producer(), request.connection(), stream.stripes());
+        return appends.append(stream, stripe, parsed.events(), once)
+                .compose(appended -> request.archived()
+                        ? archived(stream, appended.highest())
+                                .map(done -> result(stream, appended, done ? ACK_ARCHIVED : ACK_LIVE, done))
+                        : Future.succeededFuture(result(stream, appended, ACK_LIVE, true)));
     }
 
-    private static AppendResult result(
-            LiveStream stream, List<Position> positions, Position last, String ack, boolean complete) {
-        List<EventId> ids = positions.stream().map(EventId::of).toList();
-        Cursor cursor = new Cursor(stream.id().generation(), last);
-        return new AppendResult(stream.name(), ids, cursor, false, ack, complete);
+    private static AppendResult result(LiveStream stream, Appends.Appended appended, String ack, boolean complete) {
+        List<EventId> ids = appended.ids().stream().map(EventId::of).toList();
+        Cursor cursor = new Cursor(stream.id().generation(), appended.highest());
+        return new AppendResult(stream.name(), ids, appended.count(), cursor, appended.duplicate(), ack, complete);
     }
 
     /**

@@ -1,13 +1,27 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StoredRequest;
 import io.vertx.core.Future;
+import java.util.List;
 
 /** What a keeper needs to know of the archive when it opens a stripe; the fold knows it. */
-@FunctionalInterface
 public interface ArchivedState {
     /** Recovers the stream's archive, if that hasn't been done, and says what it proves. Any thread. */
     Future<Archived> recover(LiveStream stream, int stripe);
+
+    /** What the archive holds of producers, for one stripe. Any thread. */
+    Future<Requests> requests(LiveStream stream, int stripe);
+
+    /**
+     * @param requests those that are remembered, and perhaps some that are too old
+     * @param through of events up to here; what is above is in the live log
+     */
+    record Requests(List<StoredRequest> requests, Position through) {
+        public Requests {
+            requests = List.copyOf(requests);
+        }
+    }
 
     /**
      * @param watermark W

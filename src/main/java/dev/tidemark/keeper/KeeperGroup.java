@@ -3,6 +3,7 @@ package dev.tidemark.keeper;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -12,6 +13,7 @@ import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The keepers of this process: places streams on them by hash, and takes calls from any thread to the loop that owns the stripe. */
 public final class KeeperGroup implements Appends, SealedChunks {
@@ -56,13 +58,14 @@ public final class KeeperGroup implements Appends, SealedChunks {
     }
 
     @Override
-    public Future<Appended> append(LiveStream stream, int stripe, List<NewEvent> events) {
+    public Future<Appended> append(
+            LiveStream stream, int stripe, List<NewEvent> events, @Nullable ProducerRequest request) {
         KeeperStream target = (KeeperStream) stream;
         return onKeeper(
                 target,
                 stripe,
-                (keeper, promise) ->
-                        keeper.append(target, stripe, new PendingAppend(events, clock.monotonicNs(), promise)));
+                (keeper, promise) -> keeper.append(
+                        target, stripe, new PendingAppend(events, request, clock.monotonicNs(), promise)));
     }
 
     Future<Void> open(KeeperStream stream) {

@@ -1,15 +1,25 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Event;
+import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.ProducerRequest;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import io.vertx.core.Promise;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One request on its way through a keeper. Owned by the keeper. */
 final class PendingAppend {
     final List<NewEvent> events;
+    /** What makes it exactly-once; null if nothing does. */
+    final @Nullable ProducerRequest request;
+
     final long bytes;
     final long sinceNs;
     private final Promise<Appends.Appended> promise;
@@ -18,11 +28,28 @@ final class PendingAppend {
     List<Event> minted = List.of();
     /** Whether the connection broke before the answer came: only a look into Redis tells what became of it. */
     boolean outcomeOpen;
+    /** Whether it is on its way to Redis. */
+    boolean inFlight;
+
+    /** What is to be said if it fails before it was sent: an earlier try may be stored. */
+    Problem.Stored storedIfDropped = Problem.Stored.NO;
+
+    /** Whether it is the one request of its producer that is under way; kept by {@link ProducerTable}. */
+    boolean underWay;
+    /** What is to be done when it fails without being on its way to Redis: it won't be stored then. */
+    @Nullable
+    Runnable whenDropped;
 
     private boolean answered;
 
     PendingAppend(List<NewEvent> events, long sinceNs, Promise<Appends.Appended> promise) {
+        this(events, null, sinceNs, promise);
+    }
+
+    PendingAppend(
+            List<NewEvent> events, @Nullable ProducerRequest request, long sinceNs, Promise<Appends.Appended> promise) {
         this.events = events;
+        this.request = request;
         this.sinceNs = sinceNs;
         this.promise = promise;
         long sum = 0;
@@ -45,11 +72,54 @@ final class PendingAppend {
         }
     }
 
+    /** The answer of an earlier request. */
+    void succeedAgain(RequestIds ids) {
+        if (!answered) {
+            answered = true;
+            promise.tryComplete(Appends.Appended.again(ids));
+        }
+    }
+
     void fail(RuntimeException problem) {
         if (!answered) {
             answered = true;
             promise.tryFail(problem);
         }
+        Runnable dropped = inFlight ? null : whenDropped;
+        if (dropped != null) {
+            dropped.run();
+        }
+    }
+
+    /** Ids of the events as minted now. */
+    RequestIds ids() {
+        return RequestIds.of(minted.stream().map(Event::id).toList());
+    }
+
+    /** The events as they are to be stored: the first one tells of the request. */
+    List<Event> marked(List<Event> fresh) {
+        if (request == null) {
+            return fresh;
+        }
+        RequestIds ids = RequestIds.of(fresh.stream().map(Event::id).toList());
+        Event first = fresh.get(0);
+        EventExtras extras = new EventExtras(
+                request.producer(),
+                new RequestMark(request.body(), ids),
+                first.extras() == null ? List.of() : first.extras().voided());
+        List<Event> marked = new ArrayList<>(fresh);
+        marked.set(
+                0,
+                new Event(
+                        first.id(),
+                        first.entry(),
+                        first.ordinal(),
+                        first.time(),
+                        first.late(),
+                        first.type(),
+                        extras,
+                        first.payload()));
+        return marked;
     }
 
     Position firstId() {

@@ -57,6 +57,7 @@ final class StripeKeeper {
     private final StreamClock clock;
     private final VoidedOrdinals voided = new VoidedOrdinals();
     private final PendingAppends pending;
+    private final ProducerTable producers;
 
     private State state = State.COLD;
     /** The opening or resuming under way or done last: it may still create the key. */
@@ -75,6 +76,7 @@ final class StripeKeeper {
         this.mint = new Mint(index);
         this.clock = new StreamClock(keeper.clock());
         this.pending = new PendingAppends(keeper.limits(), keeper.clock());
+        this.producers = new ProducerTable(ProducerHistory.ofStripe(stream.stripes()), keeper.limits());
     }
 
     State state() {
@@ -102,13 +104,19 @@ final class StripeKeeper {
             send(append);
         } else if (state == State.PARTED
                 && sinceMs(partedSinceNs) > keeper.limits().resumeMs()) {
-            append.fail(Problem.unavailable(Stored.NO, "the live log can't be reached"));
+            append.fail(Problem.unavailable(storedBefore(append), "the live log can't be reached"));
         } else {
             enqueue(append);
         }
     }
 
+    /** What is to be said of an append that wasn't sent: an earlier try of the same request may have been. */
+    private Stored storedBefore(PendingAppend append) {
+        return producers.isUnderWay(append) ? Stored.UNKNOWN : Stored.NO;
+    }
+
     private void enqueue(PendingAppend append) {
+        append.storedIfDropped = storedBefore(append);
         if (!pending.mayWait(append)) {
             append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'"));
             return;
@@ -120,6 +128,7 @@ final class StripeKeeper {
     }
 
     private void sendWaiting() {
+        sendReady();
         PendingAppend next = pending.firstWaiting();
         while (state == State.OPEN && next != null && reserved(next)) {
             PendingAppend append = pending.takeWaiting();
@@ -128,6 +137,41 @@ final class StripeKeeper {
             }
             next = pending.firstWaiting();
         }
+    }
+
+    /** Sends what has waited for others of its producer. */
+    private void sendReady() {
+        PendingAppend next = state == State.OPEN ? producers.nextReady(clock.nowMs()) : null;
+        while (next != null) {
+            send(next);
+            next = state == State.OPEN ? producers.nextReady(clock.nowMs()) : null;
+        }
+        restoreProducers();
+    }
+
+    /** The first request of a producer since the stripe was opened: what was stored before must be known. */
+    private void restoreProducers() {
+        StripeAppender appender = keeper.appender();
+        if (state != State.OPEN
+                || appender == null
+                || !producers.wantsHistory(keeper.clock().monotonicNs())) {
+            return;
+        }
+        producers.restoring();
+        new ProducerRestore(stripe, appender)
+                .run(stream, keeper.archivedState())
+                .onComplete(restored -> {
+                    if (restored.succeeded()) {
+                        producers.restored(restored.result(), clock.nowMs());
+                    } else {
+                        LOG.warn(
+                                "stripe {}: its producers aren't known yet: {}",
+                                stripe,
+                                restored.cause().getMessage());
+                        producers.notRestored(keeper.clock().monotonicNs() + RETRY_NS);
+                    }
+                    sendWaiting();
+                });
     }
 
     /** Whether the append's ids stay below the reservation; if not, it is being raised. */
@@ -144,6 +188,10 @@ final class StripeKeeper {
         if (appender == null) {
             part();
             enqueue(append);
+            return;
+        }
+        if (!producers.admit(append, clock.nowMs())) {
+            restoreProducers();
             return;
         }
         if (!keeper.hasMemory()) {
@@ -185,7 +233,7 @@ final class StripeKeeper {
             carried = List.of();
             minted.add(new Event(id, id, nextOrdinal++, event.time(), false, event.type(), extras, event.payload()));
         }
-        append.minted = minted;
+        append.minted = append.marked(minted);
         clock.reached(mint.last().ms());
         keeper.reservation().used(mint.last().ms());
         return true;
@@ -245,6 +293,7 @@ final class StripeKeeper {
             timeline().add(event, settings);
         }
         keeper.memoryChanged(timeline().bytes() - before);
+        producers.stored(append);
     }
 
     private void refused(PendingAppend append, LiveLogException failure) {
@@ -341,6 +390,9 @@ final class StripeKeeper {
         Timeline fresh = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
         fresh.preload(opened.newest(), opened.floor(), stream.settings());
         timeline = fresh;
+        if (opened.lastOrdinal() == 0) {
+            producers.restored(List.of(), clock.nowMs());
+        }
         keeper.memoryChanged(fresh.bytes());
         become(State.OPEN);
         publish();
@@ -452,6 +504,8 @@ final class StripeKeeper {
                 append.outcomeOpen = false;
                 append.minted = List.of();
                 pending.waitFirst(append);
+            } else {
+                producers.notStored(append);
             }
         }
     }
@@ -471,6 +525,8 @@ final class StripeKeeper {
                         ? keeper.limits().openMs()
                         : keeper.limits().resumeMs(),
                 keeper.answeredNs());
+        producers.expire(
+                pending.answerMsMax(keeper.answeredNs()), keeper.clock().monotonicNs());
         if (state == State.PARTED) {
             tryResume();
         }
@@ -482,11 +538,11 @@ final class StripeKeeper {
     }
 
     boolean needsTick() {
-        return !pending.isEmpty() || state == State.PARTED || (timeline != null && timeline.hasActive());
+        return !isQuiet() || state == State.PARTED || (timeline != null && timeline.hasActive());
     }
 
     boolean isQuiet() {
-        return pending.isEmpty();
+        return pending.isEmpty() && !producers.hasWaiting();
     }
 
     // ---- for the fold ----
@@ -536,6 +592,7 @@ final class StripeKeeper {
         become(State.CLOSED);
         pending.failWaiting(problem);
         pending.landAll().forEach(append -> append.fail(problem));
+        producers.failWaiting(problem);
         timeline = null;
         keeper.memoryChanged(-bytes);
         return atWork.transform(ended -> Future.succeededFuture());

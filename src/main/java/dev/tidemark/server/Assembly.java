@@ -14,6 +14,7 @@ import dev.tidemark.http.HttpEdge;
 import dev.tidemark.http.HttpOptions;
 import dev.tidemark.ingest.StreamIngest;
 import dev.tidemark.ingest.Timers;
+import dev.tidemark.keeper.ArchivedState;
 import dev.tidemark.keeper.CallerContext;
 import dev.tidemark.keeper.IdReservation;
 import dev.tidemark.keeper.KeeperGroup;
@@ -185,6 +186,21 @@ final class Assembly {
         return new Found(records, listing, file);
     }
 
+    /** The fold's, which is there before a stripe is opened. */
+    private ArchivedState archivedState() {
+        return new ArchivedState() {
+            @Override
+            public Future<Archived> recover(LiveStream stream, int stripe) {
+                return fold().recover(stream, stripe);
+            }
+
+            @Override
+            public Future<Requests> requests(LiveStream stream, int stripe) {
+                return fold().requests(stream, stripe);
+            }
+        };
+    }
+
     private Future<Void> deploy(Found found) {
         LiveLogParts parts = Objects.requireNonNull(live);
         KeeperLimits limits = KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes() / configuration.keepers());
@@ -193,7 +209,7 @@ final class Assembly {
                 clock,
                 configuration.keepers(),
                 parts.liveLog(),
-                (stream, stripe) -> fold().recover(stream, stripe),
+                archivedState(),
                 Objects.requireNonNull(reservation),
                 limits);
         keepers = group;

@@ -9,6 +9,7 @@ import dev.tidemark.event.FakeClock;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.Slice;
 import dev.tidemark.event.StreamId;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One keeper with one stream over a fake live log and archive: everything happens within the call that causes it. */
 public final class KeeperWorld implements SealedChunks {
@@ -57,9 +59,18 @@ public final class KeeperWorld implements SealedChunks {
                 clock,
                 highMs,
                 clean);
-        ArchivedState archived = (live, stripe) -> {
-            ArchiveEnd end = archive.end();
-            return Future.succeededFuture(new ArchivedState.Archived(end.watermark(), end.lastOrdinal(stripe)));
+        ArchivedState archived = new ArchivedState() {
+            @Override
+            public Future<Archived> recover(LiveStream live, int stripe) {
+                ArchiveEnd end = archive.end();
+                return Future.succeededFuture(new Archived(end.watermark(), end.lastOrdinal(stripe)));
+            }
+
+            @Override
+            public Future<Requests> requests(LiveStream live, int stripe) {
+                return Future.succeededFuture(
+                        new Requests(archive.producers().getOrDefault(stripe, List.of()), archive.watermark()));
+            }
         };
         keeper = new Keeper(clock, liveLog, archived, reservation, limits);
         StreamSettings settings = StreamSettings.DEFAULT.with(chosen);
@@ -101,8 +112,12 @@ public final class KeeperWorld implements SealedChunks {
     }
 
     public Future<Appends.Appended> append(List<NewEvent> events) {
+        return append(events, null);
+    }
+
+    public Future<Appends.Appended> append(List<NewEvent> events, @Nullable ProducerRequest request) {
         Promise<Appends.Appended> promise = Promise.promise();
-        keeper.append(stream, 0, new PendingAppend(events, clock.monotonicNs(), promise));
+        keeper.append(stream, 0, new PendingAppend(events, request, clock.monotonicNs(), promise));
         return promise.future();
     }
 

@@ -1,0 +1,405 @@
+package dev.tidemark.keeper;
+
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.Problem.Kind;
+import dev.tidemark.event.Problem.Stored;
+import dev.tidemark.event.Producer;
+import dev.tidemark.event.ProducerRequest;
+import dev.tidemark.event.StoredRequest;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what becomes of requests with a producer or an idempotency key: sent, answered as the first time, refused, or waiting for
+ * what is under way. Of each writer at most one request is under way, until its outcome is known, also when its client was told
+ * long ago that it isn't; the others wait in the order of their numbers and are decided upon again when it is over.
+ *
+ * <pre>
+ *                 nothing under way, next number          acknowledged, or found in Redis
+ *   admit ──┬──────────────────────────────> UNDER WAY ───────────────────────────────────> remembered
+ *           │                                     │ refused, or not found in Redis
+ *           ├──────> answered: known, refused     └──────────────────────────────────────> forgotten
+ *           │                                                        │ both: the next one that waits
+ *           └──────> waits: the same number, the one after it <──────┘ is decided upon
+ * </pre>
+ *
+ * Until the history has been restored from archive and live log, everything waits. Owned by the stripe's keeper.
+ */
+final class ProducerTable {
+    /** How far the history of the time before this process is known. */
+    private enum Knowledge {
+        NONE,
+        BEING_RESTORED,
+        WHOLE
+    }
+
+    private record Writer(String id, boolean isKey) {
+        static Writer of(PendingAppend append) {
+            Producer producer = request(append).producer();
+            return new Writer(producer.id(), producer.isIdempotencyKey());
+        }
+    }
+
+    /** What one writer has open. */
+    private static final class Turn {
+        @Nullable
+        PendingAppend underWay;
+        /** By epoch and number; of equal ones, the first to come first. */
+        final List<PendingAppend> waiting = new ArrayList<>();
+
+        boolean isOver() {
+            return underWay == null && waiting.isEmpty();
+        }
+
+        Producer first() {
+            return request(underWay != null ? underWay : waiting.get(0)).producer();
+        }
+
+        Producer last() {
+            return request(waiting.isEmpty() ? Objects.requireNonNull(underWay) : waiting.get(waiting.size() - 1))
+                    .producer();
+        }
+    }
+
+    private final ProducerHistory history;
+    private final KeeperLimits limits;
+    private final Map<Writer, Turn> turns = new HashMap<>();
+    /** Writers with nothing under way and something that waits. */
+    private final Deque<Writer> ready = new ArrayDeque<>();
+    /** What waits for the history. */
+    private final Deque<PendingAppend> unknown = new ArrayDeque<>();
+
+    private Knowledge knowledge = Knowledge.NONE;
+    private long restoreAtNs = Long.MIN_VALUE;
+    private int keysUnderWay;
+    private int waiting;
+    private long waitingBytes;
+
+    ProducerTable(ProducerHistory history, KeeperLimits limits) {
+        this.history = history;
+        this.limits = limits;
+    }
+
+    private static ProducerRequest request(PendingAppend append) {
+        return Objects.requireNonNull(append.request, "request of a producer");
+    }
+
+    // ---- history ----
+
+    /** Whether the history is to be restored now. */
+    boolean wantsHistory(long nowNs) {
+        return knowledge == Knowledge.NONE && !unknown.isEmpty() && nowNs >= restoreAtNs;
+    }
+
+    void restoring() {
+        knowledge = Knowledge.BEING_RESTORED;
+    }
+
+    void restored(List<StoredRequest> requests, long nowMs) {
+        requests.forEach(history::remember);
+        history.expire(nowMs);
+        knowledge = Knowledge.WHOLE;
+    }
+
+    /** It is tried again then; who waits goes on waiting. */
+    void notRestored(long retryAtNs) {
+        knowledge = Knowledge.NONE;
+        restoreAtNs = retryAtNs;
+    }
+
+    // ---- decisions ----
+
+    /**
+     * Whether the append is to be sent now; if not, it was answered, or waits here.
+     *
+     * @param nowMs of the stream clock
+     */
+    boolean admit(PendingAppend append, long nowMs) {
+        if (append.request == null || append.underWay) {
+            return true;
+        }
+        if (knowledge != Knowledge.WHOLE) {
+            if (mayWait(append)) {
+                unknown.add(append);
+            }
+            return false;
+        }
+        Turn turn = turns.get(Writer.of(append));
+        return (turn == null || turn.isOver()) ? decide(append, nowMs) : behind(turn, append, nowMs);
+    }
+
+    /** With others of its writer before it. */
+    private boolean behind(Turn turn, PendingAppend append, long nowMs) {
+        Producer producer = request(append).producer();
+        Producer tail = turn.last();
+        if (producer.epoch() < tail.epoch()) {
+            append.fail(fenced(producer, tail.epoch()));
+        } else if (producer.epoch() > tail.epoch() && producer.seq() > 0) {
+            append.fail(gap(producer, 0));
+        } else if (producer.epoch() == tail.epoch() && producer.seq() > tail.seq() + 1) {
+            append.fail(gap(producer, tail.seq() + 1));
+        } else if (isBelow(producer, turn.first()) && history.producer(producer.id(), nowMs) != null) {
+            // Nothing that is open changes what becomes of it.
+            return decide(append, nowMs);
+        } else if (mayWait(append)) {
+            int at = turn.waiting.size();
+            while (at > 0 && isBelow(producer, request(turn.waiting.get(at - 1)).producer())) {
+                at--;
+            }
+            turn.waiting.add(at, append);
+        }
+        return false;
+    }
+
+    private static boolean isBelow(Producer left, Producer right) {
+        return left.epoch() < right.epoch() || (left.epoch() == right.epoch() && left.seq() < right.seq());
+    }
+
+    private boolean mayWait(PendingAppend append) {
+        if (waiting >= limits.waitingMax() || waitingBytes + append.bytes > limits.inFlightBytesMax()) {
+            append.fail(Problem.overloaded("too many requests of producers wait for those before them"));
+            return false;
+        }
+        waiting++;
+        waitingBytes += append.bytes;
+        return true;
+    }
+
+    private void noLongerWaits(PendingAppend append) {
+        waiting--;
+        waitingBytes -= append.bytes;
+    }
+
+    /** By what is remembered. */
+    private boolean decide(PendingAppend append, long nowMs) {
+        return request(append).producer().isIdempotencyKey() ? decideKey(append, nowMs) : decideSeq(append, nowMs);
+    }
+
+    private boolean decideKey(PendingAppend append, long nowMs) {
+        StoredRequest known = history.key(request(append).producer().id(), nowMs);
+        if (known != null) {
+            answerAgain(append, known);
+            return false;
+        }
+        history.expireKeys(nowMs);
+        if (history.keys() + keysUnderWay >= history.keysMax()) {
+            append.fail(new Problem(
+                            Kind.TOO_MANY_KEYS,
+                            history.keysMax() + " idempotency keys are remembered already; they are forgotten after "
+                                    + ProducerHistory.KEY_MS / 60_000 + " minutes")
+                    .with("max", history.keysMax())
+                    .with("stored", Stored.NO.text()));
+            return false;
+        }
+        begin(append);
+        return true;
+    }
+
+    private boolean decideSeq(PendingAppend append, long nowMs) {
+        Producer producer = request(append).producer();
+        ProducerHistory.Requests known = history.producer(producer.id(), nowMs);
+        if (known == null) {
+            begin(append);
+            return true;
+        }
+        long newest = known.newest().producer().seq();
+        long next = producer.epoch() > known.epoch() ? 0 : newest + 1;
+        if (producer.epoch() < known.epoch()) {
+            append.fail(fenced(producer, known.epoch()));
+        } else if (producer.seq() > next) {
+            append.fail(gap(producer, next));
+        } else if (producer.seq() == next) {
+            begin(append);
+            return true;
+        } else {
+            StoredRequest first = known.find(producer.seq());
+            if (first == null) {
+                append.fail(expired(producer, newest));
+            } else {
+                answerAgain(append, first);
+            }
+        }
+        return false;
+    }
+
+    private void begin(PendingAppend append) {
+        Turn turn = turns.computeIfAbsent(Writer.of(append), fresh -> new Turn());
+        turn.underWay = append;
+        append.underWay = true;
+        append.whenDropped = () -> notStored(append);
+        keysUnderWay += request(append).producer().isIdempotencyKey() ? 1 : 0;
+    }
+
+    private static void answerAgain(PendingAppend append, StoredRequest first) {
+        if (first.body() == null || first.body().equals(request(append).body())) {
+            append.succeedAgain(first.ids());
+            return;
+        }
+        Producer producer = first.producer();
+        append.fail(new Problem(
+                        Kind.BODY_CHANGED,
+                        (producer.isIdempotencyKey()
+                                        ? "idempotency key '" + Problem.quote(producer.id()) + "'"
+                                        : "seq " + producer.seq() + " of producer '" + Problem.quote(producer.id())
+                                                + "'")
+                                + " was stored with another body, time or content type; a repetition must be the same")
+                .with("stored", Stored.NO.text()));
+    }
+
+    // ---- refusals ----
+
+    private static String who(Producer producer) {
+        return "producer '" + Problem.quote(producer.id()) + "'";
+    }
+
+    private static Problem fenced(Producer producer, long epoch) {
+        return new Problem(
+                        Kind.PRODUCER_FENCED,
+                        who(producer) + " has begun epoch " + epoch + "; " + producer.epoch() + " is over")
+                .with("epoch", epoch)
+                .with("stored", Stored.NO.text());
+    }
+
+    private static Problem gap(Producer producer, long expected) {
+        return new Problem(
+                        Kind.SEQ_GAP,
+                        "the next seq of " + who(producer) + " in epoch " + producer.epoch() + " is " + expected
+                                + ", not " + producer.seq())
+                .with("expected_seq", expected)
+                .with("stored", Stored.NO.text());
+    }
+
+    private static Problem expired(Producer producer, long newest) {
+        return new Problem(
+                        Kind.SEQ_EXPIRED,
+                        "seq " + producer.seq() + " of " + who(producer) + " is older than the "
+                                + ProducerHistory.REQUESTS_MAX + " requests that are remembered, up to " + newest)
+                .with("expected_seq", newest + 1)
+                .with("stored", Stored.UNKNOWN.text());
+    }
+
+    // ---- outcomes ----
+
+    /** The append's events are stored, under the ids that it has now. */
+    void stored(PendingAppend append) {
+        ProducerRequest request = append.request;
+        if (request != null) {
+            history.remember(new StoredRequest(
+                    request.producer(),
+                    request.body(),
+                    append.ids(),
+                    append.minted.get(0).entry().ms()));
+            over(append);
+        }
+    }
+
+    /** The append certainly wasn't stored, and won't be. */
+    void notStored(PendingAppend append) {
+        if (append.request != null) {
+            over(append);
+        }
+    }
+
+    private void over(PendingAppend append) {
+        append.whenDropped = null;
+        Writer writer = Writer.of(append);
+        Turn turn = turns.get(writer);
+        if (!append.underWay || turn == null || turn.underWay != append) {
+            return;
+        }
+        append.underWay = false;
+        keysUnderWay -= writer.isKey() ? 1 : 0;
+        turn.underWay = null;
+        if (turn.waiting.isEmpty()) {
+            turns.remove(writer);
+        } else {
+            ready.add(writer);
+        }
+    }
+
+    /** An append that has waited and is to be sent now; answers those of which more is known now. Null if there is none. */
+    @Nullable
+    PendingAppend nextReady(long nowMs) {
+        while (knowledge == Knowledge.WHOLE && !unknown.isEmpty()) {
+            PendingAppend append = unknown.remove();
+            noLongerWaits(append);
+            if (admit(append, nowMs)) {
+                return append;
+            }
+        }
+        for (Writer writer = ready.peek(); writer != null; writer = ready.peek()) {
+            Turn turn = turns.get(writer);
+            if (turn == null || turn.underWay != null || turn.waiting.isEmpty()) {
+                ready.remove();
+                if (turn != null && turn.isOver()) {
+                    turns.remove(writer);
+                }
+                continue;
+            }
+            PendingAppend append = turn.waiting.remove(0);
+            noLongerWaits(append);
+            if (decide(append, nowMs)) {
+                return append;
+            }
+        }
+        return null;
+    }
+
+    // ---- waiting ----
+
+    boolean hasWaiting() {
+        return waiting > 0;
+    }
+
+    /** Whether no writer has anything open. */
+    boolean isIdle() {
+        return turns.isEmpty() && waiting == 0;
+    }
+
+    /** Whether an earlier try of the same request may be stored: its outcome isn't known. */
+    boolean isUnderWay(PendingAppend append) {
+        if (append.request == null) {
+            return false;
+        }
+        Turn turn = turns.get(Writer.of(append));
+        PendingAppend underWay = turn == null ? null : turn.underWay;
+        return underWay != null
+                && underWay != append
+                && request(underWay).producer().equals(append.request.producer());
+    }
+
+    /** Answers those that have waited for too long. */
+    void expire(long waitMs, long nowNs) {
+        removeWaiting(append -> (nowNs - append.sinceNs) / 1_000_000 > waitMs, append -> {
+            Stored stored = isUnderWay(append) ? Stored.UNKNOWN : Stored.NO;
+            return Problem.unavailable(stored, "what is under way of the same producer has no answer yet");
+        });
+    }
+
+    void failWaiting(RuntimeException problem) {
+        removeWaiting(append -> true, append -> problem);
+    }
+
+    private interface Reason {
+        RuntimeException of(PendingAppend append);
+    }
+
+    private void removeWaiting(Predicate<PendingAppend> which, Reason reason) {
+        if (waiting == 0) {
+            return;
+        }
+        List<PendingAppend> removed = new ArrayList<>();
+        Predicate<PendingAppend> taken = append -> which.test(append) && removed.add(append);
+        unknown.removeIf(taken);
+        turns.values().forEach(turn -> turn.waiting.removeIf(taken));
+        removed.forEach(this::noLongerWaits);
+        removed.forEach(append -> append.fail(reason.of(append)));
+    }
+}

@@ -1,0 +1,129 @@
+package dev.tidemark.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Four producers send 50,000 events through a proxy that loses answers and delivers requests late, and the server is killed five times
+ * meanwhile: each event is stored once, and each producer's in their order.
+ */
+@Tag("R28")
+@Tag("T13")
+class ExactlyOnceIT {
+    private static final long SEED = Long.getLong("tidemark.seed", System.nanoTime());
+    private static final String STREAM = "orders";
+    private static final int PRODUCERS = 4;
+    private static final int EVENTS = 50_000;
+    private static final int BATCH = 10;
+    private static final int KILLS = 5;
+
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+
+    @TempDir
+    Path data;
+
+    private ServerProcess server(LossyProxy proxy) {
+        ServerProcess server =
+                ServerProcess.start(data, Map.of("TIDEMARK_FOLD_MAX_LAG", "200ms", "TIDEMARK_LIVE_MAX_EVENTS", "1000"));
+        toClose.add(0, server);
+        proxy.target(URI.create(server.url()).getPort());
+        return server;
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        ServerProcess.closeAll(toClose);
+    }
+
+    @Test
+    void everyEventIsStoredOnceThroughLostAnswersLateBytesAndKills() throws Exception {
+        System.out.println("ExactlyOnceIT: -Dtidemark.seed=" + SEED);
+        LossyProxy proxy = new LossyProxy(SEED);
+        toClose.add(proxy);
+        ServerProcess server = server(proxy);
+        assertEquals(
+                201,
+                server.api()
+                        .put(STREAM, "{\"live_max_events\":1000,\"chunk_duration\":\"50ms\"}")
+                        .status());
+        AtomicLong acknowledged = new AtomicLong();
+        ExecutorService threads = Executors.newFixedThreadPool(PRODUCERS);
+        toClose.add(0, threads::shutdownNow);
+        List<ProducerClient> clients = new ArrayList<>();
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (int p = 0; p < PRODUCERS; p++) {
+            ProducerClient client = new ProducerClient("producer-" + p, STREAM, proxy::port);
+            int number = p;
+            clients.add(client);
+            ends.add(CompletableFuture.runAsync(() -> send(client, number, acknowledged), threads));
+        }
+        for (int kill = 1; kill <= KILLS; kill++) {
+            long from = (long) EVENTS * kill / (KILLS + 1);
+            while (acknowledged.get() < from && ends.stream().noneMatch(CompletableFuture::isDone)) {
+                Thread.sleep(1);
+            }
+            server.kill();
+            server = server(proxy);
+        }
+        for (CompletableFuture<Void> end : ends) {
+            end.get(120, TimeUnit.SECONDS);
+        }
+        assertStoredOnce(server.api());
+        int retries = clients.stream().mapToInt(ProducerClient::retries).sum();
+        int duplicates = clients.stream().mapToInt(ProducerClient::duplicates).sum();
+        System.out.println("answers dropped " + proxy.dropped() + ", requests delayed " + proxy.delayed() + ", retries "
+                + retries + ", duplicates answered " + duplicates);
+        assertTrue(proxy.dropped() > 400 && proxy.delayed() > 80 && duplicates > 300);
+    }
+
+    private static void send(ProducerClient client, int producer, AtomicLong acknowledged) {
+        int batches = EVENTS / PRODUCERS / BATCH;
+        try {
+            for (int batch = 0; batch < batches; batch++) {
+                StringBuilder body = new StringBuilder();
+                for (int i = 0; i < BATCH; i++) {
+                    body.append("{\"p\":")
+                            .append(producer)
+                            .append(",\"n\":")
+                            .append(batch * BATCH + i)
+                            .append("}\n");
+                }
+                client.send(batch, body.toString());
+                acknowledged.addAndGet(BATCH);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            client.drop();
+        }
+    }
+
+    private static void assertStoredOnce(Api api) {
+        List<String> payloads = api.payloads(Api.stream(STREAM) + "/events");
+        Map<Integer, Integer> next = new HashMap<>();
+        for (String payload : payloads) {
+            int comma = payload.indexOf(',');
+            int producer = Integer.parseInt(payload.substring(5, comma));
+            int number = Integer.parseInt(payload.substring(payload.lastIndexOf(':') + 1, payload.length() - 1));
+            assertEquals(next.getOrDefault(producer, 0), number, "of producer " + producer);
+            next.put(producer, number + 1);
+        }
+        assertEquals(EVENTS, payloads.size());
+    }
+}
