@@ -97,7 +97,7 @@ record ProblemJson(
     static short closeCode(Kind kind) {
         return switch (kind) {
             case UNAVAILABLE -> STOPPING;
-            case OVERLOADED -> TOO_SLOW;
+            case OVERLOADED, TOO_MANY_KEYS -> TOO_SLOW;
             case FORBIDDEN -> NOT_AUTHORISED;
             case NOT_FOUND -> NO_SUCH_STREAM;
             case EXPIRED, GENERATION_CHANGED -> EXPIRED;

@@ -10,18 +10,10 @@ public interface ArchivedState {
     /** Recovers the stream's archive, if that hasn't been done, and says what it proves. Any thread. */
     Future<Archived> recover(LiveStream stream, int stripe);
 
-    /** What the archive holds of producers, for one stripe. Any thread. */
-    Future<Requests> requests(LiveStream stream, int stripe);
-
     /**
-     * @param requests those that are remembered, and perhaps some that are too old
-     * @param through of events up to here; what is above is in the live log
+     * The requests of producers that the archive remembers up to W, for one stripe, and perhaps some that are too old. Any thread.
      */
-    record Requests(List<StoredRequest> requests, Position through) {
-        public Requests {
-            requests = List.copyOf(requests);
-        }
-    }
+    Future<List<StoredRequest>> requests(LiveStream stream, int stripe);
 
     /**
      * @param watermark W

@@ -10,27 +10,35 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds the stored requests of a stripe when the first one of a producer comes since it was opened: those that the archive knows of, and
- * those in the live log above that. Streams without producers never pay for it. On the keeper's event loop.
+ * Finds the stored requests of a stripe when the first one of a producer comes since it was opened: those in the live log, then those
+ * that the archive knows of. In this order: what is folded and trimmed before it was read here, the archive knows by then. Streams
+ * without producers never pay for it. On the keeper's event loop.
  */
 final class ProducerRestore {
-    private static final int PAGE = 250;
+    private static final int PAGE = 100;
 
     private final StripeId stripe;
     private final StripeAppender appender;
-    private final List<StoredRequest> found = new ArrayList<>();
+    private final List<StoredRequest> live = new ArrayList<>();
 
     ProducerRestore(StripeId stripe, StripeAppender appender) {
         this.stripe = stripe;
         this.appender = appender;
     }
 
-    /** All of them, in no order, some perhaps twice. */
-    Future<List<StoredRequest>> run(LiveStream stream, ArchivedState archived) {
-        return archived.requests(stream, stripe.index()).compose(known -> {
-            found.addAll(known.requests());
-            return read(known.through()).map(found);
-        });
+    /**
+     * All of them, some perhaps twice.
+     *
+     * @param folded what is at or below this is in the archive
+     */
+    Future<List<StoredRequest>> run(LiveStream stream, ArchivedState archived, Position folded) {
+        return read(folded)
+                .compose(nothing -> archived.requests(stream, stripe.index()))
+                .map(known -> {
+                    List<StoredRequest> all = new ArrayList<>(known);
+                    all.addAll(live);
+                    return all;
+                });
     }
 
     private Future<Void> read(Position after) {
@@ -38,7 +46,7 @@ final class ProducerRestore {
             for (Event event : page.events()) {
                 StoredRequest request = StoredRequest.of(event);
                 if (request != null) {
-                    found.add(request);
+                    live.add(request);
                 }
             }
             return page.full() ? read(page.last()) : Future.succeededFuture();

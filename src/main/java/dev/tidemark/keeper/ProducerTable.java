@@ -1,7 +1,6 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Problem;
-import dev.tidemark.event.Problem.Kind;
 import dev.tidemark.event.Problem.Stored;
 import dev.tidemark.event.Producer;
 import dev.tidemark.event.ProducerRequest;
@@ -140,11 +139,11 @@ final class ProducerTable {
         Producer producer = request(append).producer();
         Producer tail = turn.last();
         if (producer.epoch() < tail.epoch()) {
-            append.fail(fenced(producer, tail.epoch()));
+            append.fail(ProducerRefusals.fenced(producer, tail.epoch()));
         } else if (producer.epoch() > tail.epoch() && producer.seq() > 0) {
-            append.fail(gap(producer, 0));
+            append.fail(ProducerRefusals.gap(producer, 0));
         } else if (producer.epoch() == tail.epoch() && producer.seq() > tail.seq() + 1) {
-            append.fail(gap(producer, tail.seq() + 1));
+            append.fail(ProducerRefusals.gap(producer, tail.seq() + 1));
         } else if (isBelow(producer, turn.first()) && history.producer(producer.id(), nowMs) != null) {
             // Nothing that is open changes what becomes of it.
             return decide(append, nowMs);
@@ -164,7 +163,8 @@ final class ProducerTable {
 
     private boolean mayWait(PendingAppend append) {
         if (waiting >= limits.waitingMax() || waitingBytes + append.bytes > limits.inFlightBytesMax()) {
-            append.fail(Problem.overloaded("too many requests of producers wait for those before them"));
+            append.fail(Problem.overloaded("too many requests of producers wait for those before them")
+                    .with("stored", storedBefore(append).text()));
             return false;
         }
         waiting++;
@@ -190,12 +190,7 @@ final class ProducerTable {
         }
         history.expireKeys(nowMs);
         if (history.keys() + keysUnderWay >= history.keysMax()) {
-            append.fail(new Problem(
-                            Kind.TOO_MANY_KEYS,
-                            history.keysMax() + " idempotency keys are remembered already; they are forgotten after "
-                                    + ProducerHistory.KEY_MS / 60_000 + " minutes")
-                    .with("max", history.keysMax())
-                    .with("stored", Stored.NO.text()));
+            append.fail(ProducerRefusals.tooManyKeys(history.keysMax()));
             return false;
         }
         begin(append);
@@ -212,16 +207,16 @@ final class ProducerTable {
         long newest = known.newest().producer().seq();
         long next = producer.epoch() > known.epoch() ? 0 : newest + 1;
         if (producer.epoch() < known.epoch()) {
-            append.fail(fenced(producer, known.epoch()));
+            append.fail(ProducerRefusals.fenced(producer, known.epoch()));
         } else if (producer.seq() > next) {
-            append.fail(gap(producer, next));
+            append.fail(ProducerRefusals.gap(producer, next));
         } else if (producer.seq() == next) {
             begin(append);
             return true;
         } else {
             StoredRequest first = known.find(producer.seq());
             if (first == null) {
-                append.fail(expired(producer, newest));
+                append.fail(ProducerRefusals.expired(producer, newest));
             } else {
                 answerAgain(append, first);
             }
@@ -242,47 +237,7 @@ final class ProducerTable {
             append.succeedAgain(first.ids());
             return;
         }
-        Producer producer = first.producer();
-        append.fail(new Problem(
-                        Kind.BODY_CHANGED,
-                        (producer.isIdempotencyKey()
-                                        ? "idempotency key '" + Problem.quote(producer.id()) + "'"
-                                        : "seq " + producer.seq() + " of producer '" + Problem.quote(producer.id())
-                                                + "'")
-                                + " was stored with another body, time or content type; a repetition must be the same")
-                .with("stored", Stored.NO.text()));
-    }
-
-    // ---- refusals ----
-
-    private static String who(Producer producer) {
-        return "producer '" + Problem.quote(producer.id()) + "'";
-    }
-
-    private static Problem fenced(Producer producer, long epoch) {
-        return new Problem(
-                        Kind.PRODUCER_FENCED,
-                        who(producer) + " has begun epoch " + epoch + "; " + producer.epoch() + " is over")
-                .with("epoch", epoch)
-                .with("stored", Stored.NO.text());
-    }
-
-    private static Problem gap(Producer producer, long expected) {
-        return new Problem(
-                        Kind.SEQ_GAP,
-                        "the next seq of " + who(producer) + " in epoch " + producer.epoch() + " is " + expected
-                                + ", not " + producer.seq())
-                .with("expected_seq", expected)
-                .with("stored", Stored.NO.text());
-    }
-
-    private static Problem expired(Producer producer, long newest) {
-        return new Problem(
-                        Kind.SEQ_EXPIRED,
-                        "seq " + producer.seq() + " of " + who(producer) + " is older than the "
-                                + ProducerHistory.REQUESTS_MAX + " requests that are remembered, up to " + newest)
-                .with("expected_seq", newest + 1)
-                .with("stored", Stored.UNKNOWN.text());
+        append.fail(ProducerRefusals.bodyChanged(first.producer()));
     }
 
     // ---- outcomes ----
@@ -363,10 +318,13 @@ final class ProducerTable {
         return turns.isEmpty() && waiting == 0;
     }
 
-    /** Whether an earlier try of the same request may be stored: its outcome isn't known. */
-    boolean isUnderWay(PendingAppend append) {
+    /** Whether an earlier try of the same request may be stored: its outcome, or what was stored before, isn't known. */
+    boolean mayBeStored(PendingAppend append) {
         if (append.request == null) {
             return false;
+        }
+        if (knowledge != Knowledge.WHOLE) {
+            return true;
         }
         Turn turn = turns.get(Writer.of(append));
         PendingAppend underWay = turn == null ? null : turn.underWay;
@@ -375,11 +333,15 @@ final class ProducerTable {
                 && request(underWay).producer().equals(append.request.producer());
     }
 
+    private Stored storedBefore(PendingAppend append) {
+        return mayBeStored(append) ? Stored.UNKNOWN : Stored.NO;
+    }
+
     /** Answers those that have waited for too long. */
     void expire(long waitMs, long nowNs) {
         removeWaiting(append -> (nowNs - append.sinceNs) / 1_000_000 > waitMs, append -> {
-            Stored stored = isUnderWay(append) ? Stored.UNKNOWN : Stored.NO;
-            return Problem.unavailable(stored, "what is under way of the same producer has no answer yet");
+            return Problem.unavailable(
+                    storedBefore(append), "what is under way of the same producer has no answer yet");
         });
     }
 

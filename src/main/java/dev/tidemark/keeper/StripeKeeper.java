@@ -112,13 +112,14 @@ final class StripeKeeper {
 
     /** What is to be said of an append that wasn't sent: an earlier try of the same request may have been. */
     private Stored storedBefore(PendingAppend append) {
-        return producers.isUnderWay(append) ? Stored.UNKNOWN : Stored.NO;
+        return producers.mayBeStored(append) ? Stored.UNKNOWN : Stored.NO;
     }
 
     private void enqueue(PendingAppend append) {
         append.storedIfDropped = storedBefore(append);
         if (!pending.mayWait(append)) {
-            append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'"));
+            append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'")
+                    .with("stored", append.storedIfDropped.text()));
             return;
         }
         pending.waitLast(append);
@@ -159,7 +160,7 @@ final class StripeKeeper {
         }
         producers.restoring();
         new ProducerRestore(stripe, appender)
-                .run(stream, keeper.archivedState())
+                .run(stream, keeper.archivedState(), watermark)
                 .onComplete(restored -> {
                     if (restored.succeeded()) {
                         producers.restored(restored.result(), clock.nowMs());

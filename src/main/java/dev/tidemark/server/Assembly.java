@@ -7,6 +7,7 @@ import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.fold.ArchiveStreamStore;
 import dev.tidemark.fold.FoldPorts;
 import dev.tidemark.fold.FoldVerticle;
@@ -195,7 +196,7 @@ final class Assembly {
             }
 
             @Override
-            public Future<Requests> requests(LiveStream stream, int stripe) {
+            public Future<List<StoredRequest>> requests(LiveStream stream, int stripe) {
                 return fold().requests(stream, stripe);
             }
         };

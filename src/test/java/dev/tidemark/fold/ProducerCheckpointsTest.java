@@ -13,6 +13,8 @@ import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StoredRequest;
 import dev.tidemark.keeper.Appends;
+import dev.tidemark.livelog.FakeLiveLog.Command;
+import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,11 +30,19 @@ class ProducerCheckpointsTest {
             new FoldWorld(Map.of(Setting.LIVE_MAX_EVENTS, 1L, Setting.CHUNK_MAX_EVENTS, 8_192L));
 
     private Appends.Appended append(Producer producer, int count) {
+        return succeeded(world.keeper.append(events(count), request(producer)));
+    }
+
+    private static ProducerRequest request(Producer producer) {
+        return new ProducerRequest(producer, new BodyHash(5, 6));
+    }
+
+    private static List<NewEvent> events(int count) {
         List<NewEvent> events = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             events.add(NewEvent.json(Integer.toString(i).getBytes(StandardCharsets.UTF_8)));
         }
-        return succeeded(world.keeper.append(events, new ProducerRequest(producer, new BodyHash(5, 6))));
+        return events;
     }
 
     private Appends.Appended append(long seq) {
@@ -172,6 +182,22 @@ class ProducerCheckpointsTest {
         assertEquals(List.of(0L), seqs());
         succeeded(world.run());
         assertEquals(List.of(0L, 1L), seqs());
+    }
+
+    @Test
+    void whatIsFoldedAndTrimmedWhileTheHistoryIsReadIsNotForgotten() {
+        Appends.Appended first = append(0);
+        append(1);
+        world.killAndRestart(0);
+        succeeded(world.run());
+        world.keeper.liveLog.holdBytes(Command.RANGE);
+        Future<Appends.Appended> again = world.keeper.append(events(1), request(new Producer("p", 0, 0)));
+        assertFalse(again.isComplete());
+        world.sealAndRun();
+        assertEquals(1, world.keeper.live().size());
+        world.keeper.liveLog.arrive();
+        assertTrue(succeeded(again).duplicate());
+        assertEquals(first.ids(), again.result().ids());
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.tidemark.event.Position;
 import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.event.StreamSettings;
@@ -67,9 +68,8 @@ public final class KeeperWorld implements SealedChunks {
             }
 
             @Override
-            public Future<Requests> requests(LiveStream live, int stripe) {
-                return Future.succeededFuture(
-                        new Requests(archive.producers().getOrDefault(stripe, List.of()), archive.watermark()));
+            public Future<List<StoredRequest>> requests(LiveStream live, int stripe) {
+                return Future.succeededFuture(archive.producers().getOrDefault(stripe, List.of()));
             }
         };
         keeper = new Keeper(clock, liveLog, archived, reservation, limits);

@@ -114,7 +114,7 @@ class ProducerTableTest {
         assertTrue(table.admit(append, nowMs));
         table.stored(append);
         table.notStored(append);
-        assertFalse(table.isUnderWay(append));
+        assertFalse(table.mayBeStored(append));
     }
 
     @Test
@@ -240,7 +240,7 @@ class ProducerTableTest {
         first.append.inFlight = true;
         first.append.fail(Problem.unavailable(Problem.Stored.UNKNOWN, "no answer"));
         Try again = notSent(producer(0, 0));
-        assertTrue(table.isUnderWay(again.append));
+        assertTrue(table.mayBeStored(again.append));
         again.isOpen();
         stored(first);
         assertNull(next());
@@ -381,6 +381,7 @@ class ProducerTableTest {
         assertTrue(cold.wantsHistory(500));
         assertNull(cold.nextReady(nowMs));
         known.isOpen();
+        assertTrue(cold.mayBeStored(known.append));
         RequestIds ids = RequestIds.of(List.of(new Position(nowMs, 1), new Position(nowMs, 2)));
         BodyHash body = Objects.requireNonNull(known.append.request).body();
         cold.restored(List.of(new StoredRequest(producer(0, 4), body, ids, nowMs)), nowMs);

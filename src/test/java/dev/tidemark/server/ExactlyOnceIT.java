@@ -3,7 +3,9 @@ package dev.tidemark.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.vertx.core.json.JsonObject;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,8 +42,7 @@ class ExactlyOnceIT {
     Path data;
 
     private ServerProcess server(LossyProxy proxy) {
-        ServerProcess server =
-                ServerProcess.start(data, Map.of("TIDEMARK_FOLD_MAX_LAG", "200ms"));
+        ServerProcess server = ServerProcess.start(data, Map.of("TIDEMARK_FOLD_MAX_LAG", "200ms"));
         toClose.add(0, server);
         proxy.target(URI.create(server.url()).getPort());
         return server;
@@ -90,6 +92,42 @@ class ExactlyOnceIT {
         System.out.println("answers dropped " + proxy.dropped() + ", requests delayed " + proxy.delayed() + ", retries "
                 + retries + ", duplicates answered " + duplicates);
         assertTrue(proxy.dropped() > 200 && proxy.delayed() > 40 && duplicates > 150);
+    }
+
+    @Test
+    void aFileThatIsAppendedWhileTheServerIsKilledIsStoredOnce() throws Exception {
+        System.out.println("ExactlyOnceIT: -Dtidemark.seed=" + SEED);
+        LossyProxy proxy = new LossyProxy(SEED);
+        toClose.add(proxy);
+        ServerProcess server = server(proxy);
+        List<String> lines =
+                IntStream.range(0, 100_000).mapToObj(Integer::toString).toList();
+        Path file = Files.write(data.resolveSibling(data.getFileName() + ".ndjson"), lines);
+        CompletableFuture<Command> command = CompletableFuture.supplyAsync(
+                () -> Command.against("http://127.0.0.1:" + proxy.port(), "append", STREAM, file.toString()));
+        for (int kill = 1; kill <= 2; kill++) {
+            awaitEvents(server.api(), kill * 30_000, command);
+            server.kill();
+            server = server(proxy);
+        }
+        Command done = command.get(120, TimeUnit.SECONDS);
+        Files.delete(file);
+        assertEquals(0, done.exit(), done.err());
+        assertEquals(lines, server.api().payloads(Api.stream(STREAM) + "/events"));
+        assertTrue(proxy.dropped() > 5);
+    }
+
+    private static void awaitEvents(Api api, int count, CompletableFuture<Command> command) throws Exception {
+        while (!command.isDone()) {
+            Api.Answer tail = api.get(Api.stream(STREAM) + "/tail?n=1");
+            if (tail.status() == 200 && tail.json().getJsonArray("events").size() == 1) {
+                JsonObject newest = tail.json().getJsonArray("events").getJsonObject(0);
+                if (newest.getInteger("data") >= count) {
+                    return;
+                }
+            }
+            Thread.sleep(5);
+        }
     }
 
     private static void send(ProducerClient client, int producer, AtomicLong acknowledged) {
