@@ -21,7 +21,9 @@ final class PendingAppend {
     final @Nullable ProducerRequest request;
 
     final long bytes;
-    final long sinceNs;
+    /** Since when it waits for what it waits for now. */
+    long sinceNs;
+
     private final Promise<Appends.Appended> promise;
 
     /** With their ids, once minted for the present try; empty before. */

@@ -70,6 +70,11 @@ final class PendingAppends {
         }
     }
 
+    /** What they have waited for has come: the time for the rest begins anew. */
+    void beginToWait() {
+        waiting.forEach(append -> append.sinceNs = clock.monotonicNs());
+    }
+
     // ---- in flight ----
 
     boolean mayFly(PendingAppend append) {

@@ -7,6 +7,7 @@ import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.StoredRequest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -281,10 +282,11 @@ final class ProducerTable {
 
     /** An append that has waited and is to be sent now; answers those of which more is known now. Null if there is none. */
     @Nullable
-    PendingAppend nextReady(long nowMs) {
+    PendingAppend nextReady(long nowMs, long nowNs) {
         while (knowledge == Knowledge.WHOLE && !unknown.isEmpty()) {
             PendingAppend append = unknown.remove();
             noLongerWaits(append);
+            append.sinceNs = nowNs;
             if (admit(append, nowMs)) {
                 return append;
             }
@@ -337,31 +339,43 @@ final class ProducerTable {
         return mayBeStored(append) ? Stored.UNKNOWN : Stored.NO;
     }
 
-    /** Answers those that have waited for too long. */
+    /**
+     * Answers those that have waited for too long: for the history as long as for a stripe to open.
+     *
+     * @param waitMs how long one waits for others of its producer
+     */
     void expire(long waitMs, long nowNs) {
-        removeWaiting(append -> (nowNs - append.sinceNs) / 1_000_000 > waitMs, append -> {
-            return Problem.unavailable(
-                    storedBefore(append), "what is under way of the same producer has no answer yet");
-        });
-    }
-
-    void failWaiting(RuntimeException problem) {
-        removeWaiting(append -> true, append -> problem);
-    }
-
-    private interface Reason {
-        RuntimeException of(PendingAppend append);
-    }
-
-    private void removeWaiting(Predicate<PendingAppend> which, Reason reason) {
         if (waiting == 0) {
             return;
         }
-        List<PendingAppend> removed = new ArrayList<>();
-        Predicate<PendingAppend> taken = append -> which.test(append) && removed.add(append);
-        unknown.removeIf(taken);
-        turns.values().forEach(turn -> turn.waiting.removeIf(taken));
-        removed.forEach(this::noLongerWaits);
-        removed.forEach(append -> append.fail(reason.of(append)));
+        List<PendingAppend> late = take(unknown, append -> ageMs(append, nowNs) > limits.openMs());
+        failAll(late, "what was stored before of the same producer couldn't be found out in time");
+        late = new ArrayList<>();
+        for (Turn turn : turns.values()) {
+            late.addAll(take(turn.waiting, append -> ageMs(append, nowNs) > waitMs));
+        }
+        failAll(late, "what is under way of the same producer has no answer yet");
+    }
+
+    private static long ageMs(PendingAppend append, long nowNs) {
+        return (nowNs - append.sinceNs) / 1_000_000;
+    }
+
+    private void failAll(List<PendingAppend> late, String detail) {
+        late.forEach(append -> append.fail(Problem.unavailable(storedBefore(append), detail)));
+    }
+
+    void failWaiting(RuntimeException problem) {
+        List<PendingAppend> all = take(unknown, append -> true);
+        turns.values().forEach(turn -> all.addAll(take(turn.waiting, append -> true)));
+        all.forEach(append -> append.fail(problem));
+    }
+
+    /** Takes some of those that wait away; the caller answers them. */
+    private List<PendingAppend> take(Collection<PendingAppend> from, Predicate<PendingAppend> which) {
+        List<PendingAppend> taken = new ArrayList<>();
+        from.removeIf(append -> which.test(append) && taken.add(append));
+        taken.forEach(this::noLongerWaits);
+        return taken;
     }
 }

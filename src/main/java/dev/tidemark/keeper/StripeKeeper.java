@@ -142,12 +142,18 @@ final class StripeKeeper {
 
     /** Sends what has waited for others of its producer. */
     private void sendReady() {
-        PendingAppend next = state == State.OPEN ? producers.nextReady(clock.nowMs()) : null;
+        PendingAppend next = nextReady();
         while (next != null) {
             send(next);
-            next = state == State.OPEN ? producers.nextReady(clock.nowMs()) : null;
+            next = nextReady();
         }
         restoreProducers();
+    }
+
+    private @Nullable PendingAppend nextReady() {
+        return state == State.OPEN
+                ? producers.nextReady(clock.nowMs(), keeper.clock().monotonicNs())
+                : null;
     }
 
     /** The first request of a producer since the stripe was opened: what was stored before must be known. */
@@ -395,6 +401,7 @@ final class StripeKeeper {
             producers.restored(List.of(), clock.nowMs());
         }
         keeper.memoryChanged(fresh.bytes());
+        pending.beginToWait();
         become(State.OPEN);
         publish();
         keeper.opened(this);

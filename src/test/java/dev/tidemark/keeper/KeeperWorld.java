@@ -38,6 +38,7 @@ public final class KeeperWorld implements SealedChunks {
     private KeeperStream stream;
     private IdReservation reservation;
     private long highMs;
+    private @Nullable Promise<Void> heldReservation;
     private int sent;
 
     public KeeperWorld(Map<Setting, Long> chosen) {
@@ -54,6 +55,12 @@ public final class KeeperWorld implements SealedChunks {
     private void boot(boolean streamIsNew, boolean clean) {
         reservation = new IdReservation(
                 high -> {
+                    if (heldReservation != null) {
+                        return heldReservation.future().map(released -> {
+                            highMs = high;
+                            return null;
+                        });
+                    }
                     highMs = high;
                     return Future.succeededFuture();
                 },
@@ -76,6 +83,20 @@ public final class KeeperWorld implements SealedChunks {
         StreamSettings settings = StreamSettings.DEFAULT.with(chosen);
         stream = new KeeperStream(STREAM, clock.wallMs(), streamIsNew, chosen, settings, live -> keeper.open(live, 0));
         keeper.start().onComplete(decided -> {});
+    }
+
+    /** From now on the reservation of ids isn't written. */
+    void holdReservation() {
+        heldReservation = Promise.promise();
+    }
+
+    /** What was held is written. */
+    void releaseReservation() {
+        Promise<Void> held = heldReservation;
+        heldReservation = null;
+        if (held != null) {
+            held.complete();
+        }
     }
 
     /** The process is killed: connections break, nothing is written down; a new one starts. */

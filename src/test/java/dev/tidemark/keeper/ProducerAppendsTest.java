@@ -213,6 +213,24 @@ class ProducerAppendsTest {
         assertDuplicate(first, again);
     }
 
+    /** Opening and history took long, and then the reservation of ids has to be moved: still no reason to refuse. */
+    @Test
+    void theTimeThatTheHistoryTookIsNotHeldAgainstARequest() {
+        fresh(append(0));
+        world.killAndRestart(0);
+        world.open();
+        world.liveLog.holdBytes(Command.RANGE);
+        Future<Appends.Appended> next = append(1);
+        world.pass(8_000);
+        world.holdReservation();
+        world.liveLog.arrive();
+        world.pass(200);
+        assertFalse(next.isComplete());
+        world.releaseReservation();
+        world.pass(40);
+        fresh(next);
+    }
+
     @Test
     void streamsWithoutProducersNeverReadTheirHistory() {
         succeeded(world.append(10));

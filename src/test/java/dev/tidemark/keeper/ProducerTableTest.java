@@ -105,7 +105,7 @@ class ProducerTableTest {
     }
 
     private @Nullable PendingAppend next() {
-        return table.nextReady(nowMs);
+        return table.nextReady(nowMs, 0);
     }
 
     @Test
@@ -379,14 +379,28 @@ class ProducerTableTest {
         cold.notRestored(500);
         assertFalse(cold.wantsHistory(499));
         assertTrue(cold.wantsHistory(500));
-        assertNull(cold.nextReady(nowMs));
+        assertNull(cold.nextReady(nowMs, 0));
         known.isOpen();
         assertTrue(cold.mayBeStored(known.append));
         RequestIds ids = RequestIds.of(List.of(new Position(nowMs, 1), new Position(nowMs, 2)));
         BodyHash body = Objects.requireNonNull(known.append.request).body();
         cold.restored(List.of(new StoredRequest(producer(0, 4), body, ids, nowMs)), nowMs);
-        assertSame(next.append, cold.nextReady(nowMs));
+        assertSame(next.append, cold.nextReady(nowMs, 0));
         assertEquals(ids.known(), known.answer.result().ids());
+        assertFalse(cold.hasWaiting());
+    }
+
+    @Test
+    void theHistoryIsWaitedForAsLongAsAStripeIs() {
+        KeeperLimits limits = new KeeperLimits(100, 1_000, 6, 1_000, 5_000, 1_000);
+        ProducerTable cold = new ProducerTable(new ProducerHistory(10, 10), limits);
+        Try waits = tried(producer(0, 0), "0");
+        assertFalse(cold.admit(waits.append, nowMs));
+        cold.restoring();
+        cold.expire(1_000, 5_000_000_000L);
+        waits.isOpen();
+        cold.expire(1_000, 5_001_000_000L);
+        assertEquals("unknown", waits.problem().fields().get("stored"));
         assertFalse(cold.hasWaiting());
     }
 
