@@ -3,7 +3,9 @@ package dev.tidemark.archive;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Writes one stream's archive. Only the fold/trim cycle has one; every call blocks and is made by one thread at a time. After any
@@ -30,6 +32,25 @@ public interface ArchiveAppender extends ArchiveReader {
      * @param through and at or below this one
      */
     void appendMissing(int stripe, OrdinalRange ordinals, boolean lost, Position after, Position through);
+
+    /**
+     * Writes what is remembered of producers behind what was appended last, which it must cover exactly: {@link #producers} begins
+     * there.
+     *
+     * @param requests all of them, by stripe
+     */
+    void appendProducers(Map<Integer, List<StoredRequest>> requests);
+
+    /**
+     * The requests of producers up to W, by stripe, oldest first: the last checkpoint, and what came behind it. Opens the archive;
+     * free of reads where there never was a producer.
+     *
+     * @throws ArchiveException if the archive can't be read; a damaged part is passed over
+     */
+    Map<Integer, List<StoredRequest>> producers();
+
+    /** Whether the archive holds anything of producers. Opens the archive. */
+    boolean hasProducers();
 
     /** Forces every file touched since the last force, and the directory for a new one, and reads the last record back. */
     void force();

@@ -100,14 +100,14 @@ final class ArchiveSearch {
         return file > 0 ? beforeMissing(file) : new Slot(cycle, 0);
     }
 
-    /** Missing ordinals at the end of the file before are about what starts here. */
+    /** Missing ordinals at the end of the file before, also with a checkpoint behind them, are about what starts here. */
     private Slot beforeMissing(int file) {
         int cycle = lease.cycle(file - 1);
         long count = lease.count(file - 1);
         long at = count;
         while (at > 0
                 && reader.read(cycle, at - 1) == Found.EXCERPT
-                && reader.excerpt().isMissing()) {
+                && (reader.excerpt().isMissing() || reader.excerpt().isProducers())) {
             at--;
         }
         return at == count ? new Slot(lease.cycle(file), 0) : new Slot(cycle, at);

@@ -41,6 +41,8 @@ final class CleanClose {
                 .put("file_before", tail.fileBefore)
                 .put("since_waypoint", tail.sinceWaypoint)
                 .put("ordinals", ordinals)
+                .put("producers_from", tail.producers.from().entryId())
+                .put("producers_through", tail.producers.through().entryId())
                 .encode();
         try {
             String text = line + "\n" + crc(line) + "\n";
@@ -83,6 +85,9 @@ final class CleanClose {
             ordinals.put(Integer.valueOf(entry.getKey()), ((Number) entry.getValue()).longValue());
         }
         tail.takeOrdinals(ordinals);
+        tail.producers.set(
+                Position.ofEntryId(json.getString("producers_from", Position.ZERO.entryId())),
+                Position.ofEntryId(json.getString("producers_through", Position.ZERO.entryId())));
         return tail.cycle >= 0 && tail.count > 0 ? tail : null;
     }
 

@@ -12,6 +12,10 @@ import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestMark;
+import dev.tidemark.event.StoredRequest;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,6 +81,10 @@ final class Excerpt {
 
     boolean isMissing() {
         return kind() == ExcerptCodec.MISSING;
+    }
+
+    boolean isProducers() {
+        return kind() == ExcerptCodec.PRODUCERS;
     }
 
     boolean isWaypoint() {
@@ -152,6 +160,63 @@ final class Excerpt {
         return ordinals;
     }
 
+    /** Of a waypoint: adopts where what producers are known from stands. */
+    void takeProducersBefore(ProducerBounds bounds) {
+        int at = ExcerptCodec.WAYPOINT_BYTES + 12 * intAt(bytes, ExcerptCodec.WAYPOINT_BYTES - 4);
+        if (length < at + ExcerptCodec.BOUNDS_BYTES) {
+            bounds.set(Position.ZERO, Position.ZERO);
+        } else {
+            bounds.set(position(at), position(at + 16));
+        }
+    }
+
+    /** Of a producer checkpoint: number of this part, from 0. */
+    int partNumber() {
+        return intAt(bytes, HEAD_BYTES);
+    }
+
+    /** Of a producer checkpoint: how many parts it has. */
+    int parts() {
+        return intAt(bytes, HEAD_BYTES + 4);
+    }
+
+    /** Of a producer checkpoint. */
+    ProducerCheckpoint.Part producersPart() {
+        ByteBuffer from = buffer(HEAD_BYTES + 8);
+        int count = from.getInt();
+        List<StoredRequest> requests = new ArrayList<>(count);
+        StoredRequest last = null;
+        for (int i = 0; i < count; i++) {
+            last = RequestBytes.request(from, last);
+            requests.add(last);
+        }
+        return new ProducerCheckpoint.Part(stripe(), partNumber(), parts(), requests);
+    }
+
+    private ByteBuffer buffer(int at) {
+        return ByteBuffer.wrap(bytes, 0, length).order(ByteOrder.LITTLE_ENDIAN).position(at);
+    }
+
+    /** Of an event. */
+    boolean hasProducer() {
+        return (flags() & ExcerptCodec.PRODUCER) != 0;
+    }
+
+    /** Of an event with a producer; null if it isn't one that was minted here. */
+    @Nullable
+    StoredRequest storedRequest() {
+        int at = HEAD_BYTES + 8;
+        Position entry = key();
+        if ((flags() & ExcerptCodec.ENTRY) != 0) {
+            entry = position(at);
+        }
+        at += entryAndTimeBytes();
+        if ((flags() & ExcerptCodec.TYPE) != 0) {
+            at += 2 + shortAt(bytes, at);
+        }
+        return StoredRequest.of(key(), entry, extras(at));
+    }
+
     private int flags() {
         return bytes[2];
     }
@@ -180,6 +245,9 @@ final class Excerpt {
         int at = start;
         if ((flags() & ExcerptCodec.PRODUCER) != 0) {
             at += 2 + shortAt(bytes, at) + 16;
+        }
+        if ((flags() & ExcerptCodec.REQUEST) != 0) {
+            at += RequestBytes.markBytes(bytes, at);
         }
         if ((flags() & ExcerptCodec.VOIDED) != 0) {
             at += 4 + 16 * intAt(bytes, at);
@@ -235,7 +303,12 @@ final class Excerpt {
             producer = new Producer(id, longAt(bytes, at), longAt(bytes, at + 8));
             at += 16;
         }
-        return new EventExtras(producer, voided(at));
+        RequestMark request = null;
+        if ((flags() & ExcerptCodec.REQUEST) != 0) {
+            request = RequestBytes.mark(buffer(at));
+            at += RequestBytes.markBytes(bytes, at);
+        }
+        return new EventExtras(producer, request, voided(at));
     }
 
     private List<OrdinalRange> voided(int start) {
@@ -277,6 +350,7 @@ final class Excerpt {
         String what = switch (kind()) {
             case ExcerptCodec.EVENT -> "event";
             case ExcerptCodec.MISSING -> "missing ordinals";
+            case ExcerptCodec.PRODUCERS -> "producer checkpoint";
             case ExcerptCodec.WAYPOINT -> "waypoint";
             default -> "excerpt of kind " + kind();
         };

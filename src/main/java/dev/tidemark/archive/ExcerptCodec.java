@@ -7,8 +7,11 @@ import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestMark;
+import dev.tidemark.event.StoredRequest;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -45,7 +48,17 @@ import org.jspecify.annotations.Nullable;
  *  | ordinal | ordinal|                  |                    |
  *  +---------+--------+------------------+--------------------+
  *
- *  kind 3, producer checkpoint: reserved. The key is the id of the event before it; readers skip it.
+ *  With flag 64, REQUEST, a mark stands behind the producer's seq: {@link RequestBytes} draws it.
+ *
+ *  kind 3, producer checkpoint: the requests of producers that are remembered at this place, all of them, so that none before it
+ *  needs to be looked for. It comes in parts, one behind the other; one that lacks parts says nothing. The key is the id of the
+ *  event before it. The stripe is that of the requests ({@link RequestBytes}).
+ *  32       36        40      44
+ *  +--------+---------+-------+----------------------+
+ *  | number | of how  | count | requests             |
+ *  | of the | many    |  i32  |                      |
+ *  | part   | parts   |       |                      |
+ *  +--------+---------+-------+----------------------+
  *
  *  kind 4, waypoint: what the archive held before it, so that totals and holes are known without reading everything. It is the
  *  first excerpt of every roll file and comes again after some thousand others. The key is the id of the event before it.
@@ -55,6 +68,8 @@ import org.jspecify.annotations.Nullable;
  *  | so far  | earlier | file before,|  i32  | i64, for each             |
  *  |   i64   | files   | i64, or -1  |       |                           |
  *  +---------+---------+-------------+-------+---------------------------+
+ *  and behind them two keys, (ms, seq) each, between which everything stands that the requests of producers are known from
+ *  ({@link ProducerBounds}); zero if there is nothing.
  * </pre>
  *
  * Kinds that a reader doesn't know are skipped; of another version nothing is taken for known.
@@ -73,6 +88,7 @@ final class ExcerptCodec {
     static final int TYPE = 1 << 3;
     static final int PRODUCER = 1 << 4;
     static final int VOIDED = 1 << 5;
+    static final int REQUEST = 1 << 6;
     static final int LOST = 1;
 
     static final int CRC_AT = 4;
@@ -82,6 +98,8 @@ final class ExcerptCodec {
     static final int HEAD_BYTES = 32;
     static final int MISSING_BYTES = 80;
     static final int WAYPOINT_BYTES = 60;
+    static final int BOUNDS_BYTES = 32;
+    static final int PRODUCERS_BYTES = 44;
 
     static final int BUFFER_AT_FIRST = 4 << 10;
     static final int BUFFER_KEPT = 64 << 10;
@@ -124,7 +142,9 @@ final class ExcerptCodec {
 
     private static int bytesMax(EventExtras extras) {
         Producer producer = extras.producer();
+        RequestMark request = extras.request();
         return (producer == null ? 0 : 18 + 3 * producer.id().length())
+                + (request == null ? 0 : RequestBytes.bytes(request.ids()))
                 + 4
                 + 16 * extras.voided().size();
     }
@@ -155,6 +175,10 @@ final class ExcerptCodec {
                 flags |= PRODUCER;
                 at = putProducer(at, extras.producer());
             }
+            if (extras.request() != null) {
+                flags |= REQUEST;
+                at = putRequest(at, extras.request());
+            }
             if (!extras.voided().isEmpty()) {
                 flags |= VOIDED;
                 at = putVoided(at, extras.voided());
@@ -174,9 +198,28 @@ final class ExcerptCodec {
         finish(MISSING, lost ? LOST : 0, stripe, before.ms(), before.seq(), at);
     }
 
+    /** Writes a part of a checkpoint; {@code before} is the id of the event before it. */
+    void producers(ProducerCheckpoint.Part part, Position before) {
+        makeRoom(part.bytesMax());
+        ByteBuffer to = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).position(HEAD_BYTES);
+        to.putInt(part.number()).putInt(part.of()).putInt(part.requests().size());
+        StoredRequest last = null;
+        for (StoredRequest request : part.requests()) {
+            RequestBytes.put(to, request, last);
+            last = request;
+        }
+        finish(PRODUCERS, 0, part.stripe(), before.ms(), before.seq(), to.position());
+    }
+
     /** Writes what was archived so far. */
-    void waypoint(Position last, long events, long earlierBytes, int fileBefore, Map<Integer, Long> ordinals) {
-        makeRoom(WAYPOINT_BYTES + 12 * ordinals.size());
+    void waypoint(
+            Position last,
+            long events,
+            long earlierBytes,
+            int fileBefore,
+            Map<Integer, Long> ordinals,
+            ProducerBounds producers) {
+        makeRoom(WAYPOINT_BYTES + 12 * ordinals.size() + BOUNDS_BYTES);
         int at = putLong(HEAD_BYTES, events);
         at = putLong(at, earlierBytes);
         at = putLong(at, fileBefore);
@@ -186,6 +229,7 @@ final class ExcerptCodec {
             I32.set(bytes, at, (int) stripe.getKey());
             at = putLong(at + 4, stripe.getValue());
         }
+        at = putPosition(putPosition(at, producers.from()), producers.through());
         finish(WAYPOINT, 0, 0, last.ms(), last.seq(), at);
     }
 
@@ -247,6 +291,12 @@ final class ExcerptCodec {
     private int putProducer(int start, Producer producer) {
         int at = putShortBytes(start, producer.id().getBytes(StandardCharsets.UTF_8));
         return putLong(putLong(at, producer.epoch()), producer.seq());
+    }
+
+    private int putRequest(int start, RequestMark request) {
+        ByteBuffer to = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).position(start);
+        RequestBytes.putMark(to, request.body(), request.ids());
+        return to.position();
     }
 
     private int putVoided(int start, List<OrdinalRange> voided) {

@@ -13,6 +13,8 @@ import java.util.Map;
  * @param ordinals last ordinal accounted for, by stripe
  * @param cycle file of the last excerpt up to W, or {@link RollFiles#NONE}
  * @param count excerpts of that file up to W
+ * @param producersFrom where what producers are known from begins; {@link ProducerBounds}
+ * @param producersThrough where it ends
  */
 record Published(
         Position watermark,
@@ -21,8 +23,11 @@ record Published(
         long bytes,
         Map<Integer, Long> ordinals,
         int cycle,
-        long count) {
-    static final Published EMPTY = new Published(Position.ZERO, Position.ZERO, 0, 0, Map.of(), RollFiles.NONE, 0);
+        long count,
+        Position producersFrom,
+        Position producersThrough) {
+    static final Published EMPTY = new Published(
+            Position.ZERO, Position.ZERO, 0, 0, Map.of(), RollFiles.NONE, 0, Position.ZERO, Position.ZERO);
 
     Published {
         ordinals = Map.copyOf(ordinals);

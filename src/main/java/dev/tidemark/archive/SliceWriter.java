@@ -2,13 +2,16 @@ package dev.tidemark.archive;
 
 import dev.tidemark.archive.ExcerptReader.Found;
 import dev.tidemark.event.Chunk;
+import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.Limits;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 
 /**
@@ -74,6 +77,25 @@ final class SliceWriter {
         appended.missing(stripe, ordinals.last());
     }
 
+    /** As {@link ArchiveAppender#appendProducers}. */
+    void producers(Map<Integer, List<StoredRequest>> requests) throws IOException {
+        List<ProducerCheckpoint.Part> parts = ProducerCheckpoint.parts(requests);
+        long bytes = 0;
+        for (ProducerCheckpoint.Part part : parts) {
+            bytes += part.bytesMax() + 8;
+        }
+        Position at = appended.last;
+        prepare(cycleFor(at), parts.size(), bytes);
+        try (Lease lease = owner.lease()) {
+            for (ProducerCheckpoint.Part part : parts) {
+                lease.queue().codec().producers(part, at);
+                write(lease.queue());
+                appended.producers.part(part.number(), part.of(), at);
+            }
+            lease.queue().codec().trim();
+        }
+    }
+
     private static Position firstTime(Position through) {
         return through.equals(Position.MAX) ? Position.ZERO : through;
     }
@@ -136,6 +158,10 @@ final class SliceWriter {
                     codec.event(chunk, i);
                     appended.wrote(into.write(cycle, codec.bytes(), codec.length()));
                     appended.event(chunk.position(i), chunk.stripe(i), chunk.ordinal(i));
+                    EventExtras extras = chunk.extras(i);
+                    if (extras != null && extras.producer() != null) {
+                        appended.producers.event(chunk.position(i));
+                    }
                 }
             }
             codec.trim();
@@ -179,7 +205,7 @@ final class SliceWriter {
     }
 
     private int waypointBytes() {
-        return ExcerptCodec.WAYPOINT_BYTES + 8 + 12 * appended.ordinals().size();
+        return ExcerptCodec.WAYPOINT_BYTES + 8 + 12 * appended.ordinals().size() + ExcerptCodec.BOUNDS_BYTES;
     }
 
     private int indexPages(int excerpts) {
@@ -204,7 +230,8 @@ final class SliceWriter {
                         appended.events,
                         appended.earlierBytes,
                         appended.fileBefore,
-                        appended.ordinals());
+                        appended.ordinals(),
+                        appended.producers);
         touched.add(appended.cycle);
         write(into);
         appended.waypoint();

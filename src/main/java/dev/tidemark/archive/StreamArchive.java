@@ -5,6 +5,7 @@ import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamSettings;
 import java.io.IOException;
@@ -162,7 +163,9 @@ public final class StreamArchive implements ArchiveAppender {
                 Math.max(0, tail.earlierBytes + tail.end - bytesRemoved),
                 tail.ordinals(),
                 tail.cycle,
-                tail.count);
+                tail.count,
+                tail.producers.from(),
+                tail.producers.through());
     }
 
     private void throwIfDeleted() {
@@ -296,6 +299,28 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public void appendMissing(int stripe, OrdinalRange ordinals, boolean lost, Position after, Position through) {
         change(() -> writer.missing(stripe, ordinals, lost, after, through));
+    }
+
+    @Override
+    public void appendProducers(Map<Integer, List<StoredRequest>> requests) {
+        change(() -> writer.producers(requests));
+    }
+
+    @Override
+    public Map<Integer, List<StoredRequest>> producers() {
+        open();
+        if (!hasProducers() || published.cycle() == RollFiles.NONE) {
+            return Map.of();
+        }
+        try (Lease lease = lease()) {
+            return new ProducerScan(lease).run();
+        }
+    }
+
+    @Override
+    public boolean hasProducers() {
+        open();
+        return !published.producersThrough().equals(Position.ZERO);
     }
 
     private interface Change {

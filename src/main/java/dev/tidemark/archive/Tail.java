@@ -25,6 +25,9 @@ final class Tail {
     /** Excerpts since the last waypoint. */
     long sinceWaypoint;
 
+    /** Where requests of producers are known from. */
+    final ProducerBounds producers = new ProducerBounds();
+
     private final Map<Integer, Long> ordinals = new TreeMap<>();
 
     Tail copy() {
@@ -39,6 +42,7 @@ final class Tail {
         copy.fileBefore = fileBefore;
         copy.sinceWaypoint = sinceWaypoint;
         copy.ordinals.putAll(ordinals);
+        copy.producers.set(producers);
         return copy;
     }
 
@@ -82,6 +86,7 @@ final class Tail {
         earlierBytes = waypoint.earlierBytes();
         fileBefore = waypoint.fileBefore();
         ordinals.putAll(waypoint.ordinalsBefore());
+        waypoint.takeProducersBefore(producers);
         sinceWaypoint = 0;
     }
 
@@ -94,6 +99,11 @@ final class Tail {
         wrote(newEnd);
         if (excerpt.isEvent()) {
             event(excerpt.key(), excerpt.stripe(), excerpt.ordinal());
+            if (excerpt.hasProducer()) {
+                producers.event(excerpt.key());
+            }
+        } else if (excerpt.isProducers()) {
+            producers.part(excerpt.partNumber(), excerpt.parts(), excerpt.key());
         } else if (excerpt.isMissing()) {
             missing(excerpt.stripe(), excerpt.ordinals().last());
         } else if (excerpt.isWaypoint()) {

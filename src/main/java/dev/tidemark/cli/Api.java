@@ -164,9 +164,13 @@ final class Api {
      * @throws NotConnected if nothing was sent
      * @throws IOException if it isn't known what the server did
      */
-    HttpResponse<byte[]> append(String stream, String contentType, byte[] body) throws IOException {
+    HttpResponse<byte[]> append(String stream, String contentType, String producerId, long seq, byte[] body)
+            throws IOException {
         HttpRequest.Builder builder = request(streamPath(stream, "/events"))
                 .header("Content-Type", contentType)
+                .header("Producer-Id", producerId)
+                .header("Producer-Epoch", "0")
+                .header("Producer-Seq", Long.toString(seq))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(body));
         return send(builder, HttpResponse.BodyHandlers.ofByteArray());
     }

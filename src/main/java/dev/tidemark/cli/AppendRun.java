@@ -8,12 +8,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the lines of an input, batch after batch, each only after the one before was acknowledged. What certainly wasn't stored
- * is sent again, for a bounded time; when it isn't known whether a batch was stored, the run stops and says which lines are in
- * question: it never sends a line twice by itself.
+ * Sends the lines of an input, batch after batch, each only after the one before was acknowledged. A run is a producer of its own and
+ * its batches are numbered: so what got no answer is sent again, for a bounded time, and still stored once. If it isn't known even
+ * then whether a batch was stored, the run stops and says which lines are in question.
  *
  * <p>One thread; {@link #report} may be asked by another.
  */
@@ -35,6 +36,9 @@ final class AppendRun {
     private int batchLinesMax = BATCH_LINES_MAX;
     private long batchBytesMax = BATCH_BYTES_MAX;
     private long progressShownNs;
+    private final String producerId = "tidemark-append-" + UUID.randomUUID();
+    /** Number of the next batch; one that was refused leaves it to the next try. */
+    private long seq;
 
     // written by the running thread, read by any
     private volatile Stored stored = new Stored(0, 0, "", "");
@@ -133,30 +137,36 @@ final class AppendRun {
         long deadlineNs = setup.clock().monotonicNs() + setup.retryForMs() * 1_000_000;
         backoff.reset();
         underWay = batch;
+        boolean unknown = false;
         while (true) {
             CommandFailure reason;
             try {
-                HttpResponse<byte[]> answer = setup.api().append(setup.stream(), setup.contentType(), body);
+                HttpResponse<byte[]> answer =
+                        setup.api().append(setup.stream(), setup.contentType(), producerId, seq, body);
                 if (answer.statusCode() / 100 == 2) {
+                    seq++;
                     acknowledge(batch, answer.body());
                     return null;
                 }
                 Refusal refusal = Refusal.of(answer.statusCode(), answer.body());
-                if (refusal.outcomeUnknown() || !refusal.canBeRepeated()) {
+                unknown |= refusal.outcomeUnknown();
+                if (!refusal.canBeRepeated()) {
+                    underWay = unknown ? batch : null;
                     return refusal;
                 }
                 reason = CommandFailure.refused(refusal.text(batch::numberOf));
             } catch (Api.NotConnected e) {
                 reason = setup.api().notReachable(e);
-                if (stored.events() == 0) {
+                if (stored.events() == 0 && !unknown) {
                     underWay = null;
                     throw reason;
                 }
             } catch (IOException e) {
-                throw CommandFailure.notReachable(setup.api().lost(e) + ". " + report());
+                unknown = true;
+                reason = CommandFailure.notReachable(setup.api().lost(e));
             }
             if (setup.clock().monotonicNs() > deadlineNs) {
-                underWay = null;
+                underWay = unknown ? batch : null;
                 String tried = "gave up after " + setup.retryForMs() / 1_000 + "s: ";
                 throw new CommandFailure(reason.exitCode(), tried + reason.message() + ". " + report());
             }
@@ -189,9 +199,6 @@ final class AppendRun {
     }
 
     private CommandFailure refused(Refusal refusal, Batch batch) {
-        if (!refusal.outcomeUnknown()) {
-            underWay = null;
-        }
         return CommandFailure.refused(refusal.text(batch::numberOf) + ". " + report());
     }
 

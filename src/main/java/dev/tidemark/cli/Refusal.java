@@ -37,11 +37,12 @@ record Refusal(int status, @Nullable JsonFields fields) {
         }
     }
 
-    /** The same request can succeed later, and certainly nothing of it was stored. */
+    /** The same request can succeed later; who sends it again needs a producer's number if its outcome is unknown. */
     boolean canBeRepeated() {
-        return fields != null
-                && fields.isTrue("retryable")
-                && fields.text("stored", "").equals("no");
+        if (fields != null && fields.has("retryable")) {
+            return fields.isTrue("retryable");
+        }
+        return status >= 502 && status <= 504;
     }
 
     /** Whether what was sent may have been stored all the same. */

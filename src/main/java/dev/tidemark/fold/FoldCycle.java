@@ -60,6 +60,10 @@ class FoldCycle {
         this.merged = new MergedFold(keepers, reader, trimmer, this);
     }
 
+    long nowMs() {
+        return clock.wallMs();
+    }
+
     /** Lets cycles under way end behind their slice. */
     void stop() {
         stopping = true;
@@ -253,8 +257,10 @@ class FoldCycle {
         if (!rest.isEmpty()) {
             fold.archive.append(rest);
         }
+        fold.producers.appended(slices, clock.wallMs());
         fold.archive.force();
         fold.archive.publish(check.last());
+        fold.producers.published();
         folded(fold, slices, check.lastOrdinal());
         return true;
     }

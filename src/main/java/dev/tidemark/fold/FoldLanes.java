@@ -1,6 +1,7 @@
 package dev.tidemark.fold;
 
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.keeper.ArchivedState;
 import dev.tidemark.keeper.CallerContext;
@@ -77,6 +78,11 @@ public final class FoldLanes implements Folds, ArchivedState {
     @Override
     public Future<Archived> recover(LiveStream stream, int stripe) {
         return of(stream.id()).recover(stream, stripe);
+    }
+
+    @Override
+    public Future<List<StoredRequest>> requests(LiveStream stream, int stripe) {
+        return of(stream.id()).requests(stream, stripe);
     }
 
     /** See {@link FoldVerticle#exclusively}. */

@@ -4,6 +4,7 @@ import dev.tidemark.archive.ArchiveEnd;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.keeper.ArchivedState;
 import dev.tidemark.keeper.CallerContext;
@@ -110,6 +111,11 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
             ArchiveEnd end = archives.of(stream.id()).end();
             promise.complete(new Archived(end.watermark(), end.lastOrdinal(stripe)));
         });
+    }
+
+    @Override
+    public Future<List<StoredRequest>> requests(LiveStream stream, int stripe) {
+        return onFold(promise -> promise.complete(of(stream).producers.requests(stripe)));
     }
 
     /** Runs blocking work of the archive's owner between cycles; of a stream, when its cycle under way has ended. */

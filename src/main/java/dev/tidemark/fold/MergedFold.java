@@ -150,8 +150,10 @@ final class MergedFold {
             hole.log(fold);
             fold.archive.appendMissing(hole.stripe, hole.ordinals, hole.lost, last.previous(), last);
         }
+        fold.producers.appended(slices, cycle.nowMs());
         fold.archive.force();
         fold.archive.publish(last);
+        fold.producers.published();
         folded(fold, slices, last, lost);
         return true;
     }

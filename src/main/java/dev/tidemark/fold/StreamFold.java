@@ -13,6 +13,7 @@ final class StreamFold {
     final LiveStream stream;
     final ArchiveAppender archive;
     final LiveSpans spans = new LiveSpans();
+    final ProducerCheckpoints producers;
 
     /** Whether archive and live log have been looked at since the start. */
     boolean known;
@@ -74,6 +75,7 @@ final class StreamFold {
     StreamFold(LiveStream stream, ArchiveAppender archive) {
         this.stream = stream;
         this.archive = archive;
+        this.producers = new ProducerCheckpoints(archive, stream.stripes());
     }
 
     /** Whether the spans have all bytes that are folded and live, or as many as a window of bytes needs. */

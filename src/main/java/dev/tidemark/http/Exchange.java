@@ -220,6 +220,12 @@ final class Exchange {
         head(problem.status(), PROBLEM);
         if (problem.status() == 503) {
             response.headers().set("retry-after", "1");
+        } else if (problem.status() == 429) {
+            response.headers().set("retry-after", "60");
+        }
+        Object expectedSeq = problem.fields().get("expected_seq");
+        if (expectedSeq != null) {
+            response.headers().set("Producer-Expected-Seq", expectedSeq.toString());
         }
         end(problem.body().buffer());
     }

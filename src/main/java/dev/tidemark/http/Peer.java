@@ -3,6 +3,7 @@ package dev.tidemark.http;
 import dev.tidemark.event.Clock;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.impl.HttpServerConnection;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,12 @@ final class Peer {
         CLOSING
     }
 
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
     private final HttpConnection connection;
+    /** Tells it apart from the other connections of this process. */
+    private final String identity = Long.toString(NUMBERS.incrementAndGet());
+
     private final HttpOptions.Timeouts timeouts;
     private final Clock clock;
 
@@ -34,6 +40,10 @@ final class Peer {
         this.timeouts = timeouts;
         this.clock = clock;
         sinceNs = clock.monotonicNs();
+    }
+
+    String identity() {
+        return identity;
     }
 
     HttpConnection connection() {

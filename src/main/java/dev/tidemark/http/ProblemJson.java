@@ -77,15 +77,16 @@ record ProblemJson(
     static int status(Kind kind) {
         return switch (kind) {
             case BAD_REQUEST, BAD_BODY -> 400;
-            case FORBIDDEN -> 403;
+            case FORBIDDEN, PRODUCER_FENCED -> 403;
             case NOT_FOUND -> 404;
             case METHOD_NOT_ALLOWED -> 405;
-            case CONFLICT, NONMONOTONIC -> 409;
+            case CONFLICT, NONMONOTONIC, SEQ_GAP, SEQ_EXPIRED, BODY_CHANGED -> 409;
             case EXPIRED, GENERATION_CHANGED -> 410;
             case TOO_LARGE -> 413;
             case UNSUPPORTED_TYPE -> 415;
             case POSITION_AHEAD -> 416;
             case TIME_REFUSED -> 422;
+            case TOO_MANY_KEYS -> 429;
             case INTERNAL, DAMAGED -> 500;
             case NOT_IMPLEMENTED -> 501;
             case UNAVAILABLE, OVERLOADED -> 503;
@@ -96,7 +97,7 @@ record ProblemJson(
     static short closeCode(Kind kind) {
         return switch (kind) {
             case UNAVAILABLE -> STOPPING;
-            case OVERLOADED -> TOO_SLOW;
+            case OVERLOADED, TOO_MANY_KEYS -> TOO_SLOW;
             case FORBIDDEN -> NOT_AUTHORISED;
             case NOT_FOUND -> NO_SUCH_STREAM;
             case EXPIRED, GENERATION_CHANGED -> EXPIRED;

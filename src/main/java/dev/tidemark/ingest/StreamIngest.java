@@ -8,6 +8,8 @@ import dev.tidemark.event.Limits;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.Producer;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.Appends;
@@ -18,7 +20,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -44,9 +45,6 @@ public final class StreamIngest implements Ingest {
     static final String ACK_LIVE = "live";
     static final String ACK_ARCHIVED = "archived";
 
-    /** Streams have one stripe each until writers can be told apart (producer id or key). */
-    private static final int ONLY_STRIPE = 0;
-
     private final Streams streams;
     private final Appends appends;
     private final ArchivedAck archivedAck;
@@ -71,12 +69,10 @@ public final class StreamIngest implements Ingest {
     public Future<AppendResult> append(AppendRequest request) {
         try {
             StreamName name = new StreamName(request.stream());
+            Producer producer = request.producer().producer();
             AtomicLong decodedBytes = new AtomicLong();
-            return parse(request, decodedBytes)
-                    .map(events -> request.rescueLate()
-                            ? events.stream().map(NewEvent::rescuedIfLate).toList()
-                            : events)
-                    .compose(events -> findOrCreate(name).compose(stream -> store(stream, events, request)))
+            return parse(request, producer, decodedBytes)
+                    .compose(parsed -> findOrCreate(name).compose(stream -> store(stream, parsed, request)))
                     .onComplete(done -> decodedInFlight.addAndGet(-decodedBytes.get()));
         } catch (Problem e) {
             return Future.failedFuture(storedNothing(e));
@@ -86,7 +82,7 @@ public final class StreamIngest implements Ingest {
     }
 
     /** Reads headers and body; the stream isn't touched, or made, before all of it is good. */
-    private Future<List<NewEvent>> parse(AppendRequest request, AtomicLong decodedBytes) {
+    private Future<Parsed> parse(AppendRequest request, @Nullable Producer producer, AtomicLong decodedBytes) {
         BodyFormat format = BodyFormat.of(request.contentType());
         ContentCoding coding = ContentCoding.of(request.contentEncoding());
         long time = claimedTime(request.eventTime());
@@ -96,14 +92,27 @@ public final class StreamIngest implements Ingest {
         }
         int inlineMax = format.form() == BodyFormat.Form.ENVELOPES ? INLINE_ENVELOPE_BYTES_MAX : INLINE_BYTES_MAX;
         if (coding == ContentCoding.IDENTITY && body.length() <= inlineMax) {
-            return Future.succeededFuture(parser.parse(format, body.getBytes(), time));
+            return Future.succeededFuture(parse(format, body.getBytes(), time, producer));
         }
         return workers.call(() -> {
                     byte[] sent = body.getBytes();
                     byte[] decoded = coding == ContentCoding.GZIP ? decode(sent, decodedBytes) : sent;
-                    return parser.parse(format, decoded, time);
+                    return parse(format, decoded, time, producer);
                 })
                 .recover(e -> Future.failedFuture(e instanceof Problem problem ? storedNothing(problem) : e));
+    }
+
+    /**
+     * A request's events.
+     *
+     * @param once what makes it exactly-once; null if nothing does
+     */
+    private record Parsed(List<NewEvent> events, @Nullable ProducerRequest once) {}
+
+    private Parsed parse(BodyFormat format, byte[] body, long time, @Nullable Producer producer) {
+        List<NewEvent> events = parser.parse(format, body, time);
+        return new Parsed(
+                events, producer == null ? null : new ProducerRequest(producer, RequestHash.of(format, time, body)));
     }
 
     /** A packed body holds many times what came in, so what all of them decode to has a bound of its own. */
@@ -138,40 +147,42 @@ public final class StreamIngest implements Ingest {
         return stream == null ? streams.findOrCreate(name) : Future.succeededFuture(stream);
     }
 
-    private Future<AppendResult> store(LiveStream stream, List<NewEvent> events, AppendRequest request) {
+    private Future<AppendResult> store(LiveStream stream, Parsed parsed, AppendRequest request) {
         if (request.archived() && stream.settings().acceptanceWindowMs() > 0) {
             throw storedNothing(
                     Problem.badRequest("ack=archived isn't possible in a stream with an acceptance_window: the frontier"
                                     + " passes an event, and it can be folded, only when the window has; use ack=live")
                             .with("parameter", "ack"));
         }
-        return appends.append(stream, ONLY_STRIPE, events).compose(appended -> {
-            List<Position> positions = appended.ids();
-            Position last = Collections.max(positions);
-            return request.archived()
-                    ? archived(stream, last)
-                            .map(done -> result(stream, appended, last, done ? ACK_ARCHIVED : ACK_LIVE, done))
-                    : Future.succeededFuture(result(stream, appended, last, ACK_LIVE, true));
-        });
+        ProducerRequest once = parsed.once();
+        int stripe = Placement.stripeOf(once == null ? null : once.producer(), request.connection(), stream.stripes());
+        List<NewEvent> events = request.rescueLate()
+                ? parsed.events().stream().map(NewEvent::rescuedIfLate).toList()
+                : parsed.events();
+        return appends.append(stream, stripe, events, once)
+                .compose(appended -> request.archived()
+                        ? archived(stream, appended.highest())
+                                .map(done -> result(stream, stripe, appended, done ? ACK_ARCHIVED : ACK_LIVE, done))
+                        : Future.succeededFuture(result(stream, stripe, appended, ACK_LIVE, true)));
     }
 
     /** Behind all that had arrived with the request; where order isn't final on arrival, what arrives later may stand before it. */
-    private static Cursor cursorBehind(LiveStream stream, Position last, Position lastEntry) {
+    private static Cursor cursorBehind(LiveStream stream, int stripe, Appends.Appended appended) {
         Generation generation = stream.id().generation();
         if (stream.finalOnArrival()) {
-            return new Cursor(generation, last);
+            return new Cursor(generation, appended.highest());
         }
         MergedSnapshot now = stream.merged();
         List<Position> floors = new ArrayList<>(now.arrived());
-        floors.set(ONLY_STRIPE, Position.max(floors.get(ONLY_STRIPE), lastEntry));
+        floors.set(stripe, Position.max(floors.get(stripe), appended.lastEntry()));
         return new Cursor(generation, now.frontier(), floors);
     }
 
     private static AppendResult result(
-            LiveStream stream, Appends.Appended appended, Position last, String ack, boolean complete) {
+            LiveStream stream, int stripe, Appends.Appended appended, String ack, boolean complete) {
         List<EventId> ids = appended.ids().stream().map(EventId::of).toList();
-        Cursor cursor = cursorBehind(stream, last, appended.lastEntry());
-        return new AppendResult(stream.name(), ids, cursor, false, ack, complete);
+        Cursor cursor = cursorBehind(stream, stripe, appended);
+        return new AppendResult(stream.name(), ids, appended.count(), cursor, appended.duplicate(), ack, complete);
     }
 
     /**

@@ -1,13 +1,19 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StoredRequest;
 import io.vertx.core.Future;
+import java.util.List;
 
 /** What a keeper needs to know of the archive when it opens a stripe; the fold knows it. */
-@FunctionalInterface
 public interface ArchivedState {
     /** Recovers the stream's archive, if that hasn't been done, and says what it proves. Any thread. */
     Future<Archived> recover(LiveStream stream, int stripe);
+
+    /**
+     * The requests of producers that the archive remembers up to W, for one stripe, and perhaps some that are too old. Any thread.
+     */
+    Future<List<StoredRequest>> requests(LiveStream stream, int stripe);
 
     /**
      * @param watermark W

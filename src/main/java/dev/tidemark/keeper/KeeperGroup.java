@@ -4,6 +4,7 @@ import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The keepers of this process: places streams on them by hash, and takes calls from any thread to the loop that owns the stripe. */
 public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
@@ -60,13 +62,14 @@ public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
     }
 
     @Override
-    public Future<Appended> append(LiveStream stream, int stripe, List<NewEvent> events) {
+    public Future<Appended> append(
+            LiveStream stream, int stripe, List<NewEvent> events, @Nullable ProducerRequest request) {
         KeeperStream target = (KeeperStream) stream;
         return onKeeper(
                 target,
                 stripe,
-                (keeper, promise) ->
-                        keeper.append(target, stripe, new PendingAppend(events, clock.monotonicNs(), promise)));
+                (keeper, promise) -> keeper.append(
+                        target, stripe, new PendingAppend(events, request, clock.monotonicNs(), promise)));
     }
 
     Future<Void> open(KeeperStream stream) {
@@ -101,9 +104,11 @@ public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
     }
 
     @Override
-    public Future<StripeNewest> newest(LiveStream stream, int stripe, int n) {
+    public Future<StripeNewest> newest(LiveStream stream, int stripe, int n, Position top) {
         return onKeeper(
-                stream, stripe, (keeper, promise) -> promise.complete(StripeNewest.of(stream.snapshot(stripe), n)));
+                stream,
+                stripe,
+                (keeper, promise) -> promise.complete(StripeNewest.of(stream.snapshot(stripe), n, top)));
     }
 
     @Override

@@ -1,21 +1,33 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.Event;
+import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Problem;
+import dev.tidemark.event.ProducerRequest;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import io.vertx.core.Promise;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One request on its way through a keeper. Owned by the keeper. */
 final class PendingAppend {
     private static final long HEAP_BYTES_AN_EVENT = 200;
 
     final List<NewEvent> events;
+    /** What makes it exactly-once; null if nothing does. */
+    final @Nullable ProducerRequest request;
+
     /** Payload bytes. */
     final long bytes;
 
-    final long sinceNs;
+    /** Since when it waits for what it waits for now. */
+    long sinceNs;
+
     private final Promise<Appends.Appended> promise;
 
     /** With their ids, once minted for the present try; empty before. */
@@ -24,11 +36,28 @@ final class PendingAppend {
     private Position lowestId = Position.MAX;
     /** Whether the connection broke before the answer came: only a look into Redis tells what became of it. */
     boolean outcomeOpen;
+    /** Whether it is on its way to Redis. */
+    boolean inFlight;
+
+    /** What is to be said if it fails before it was sent: an earlier try may be stored. */
+    Problem.Stored storedIfDropped = Problem.Stored.NO;
+
+    /** Whether it is the one request of its producer that is under way; kept by {@link ProducerTable}. */
+    boolean underWay;
+    /** What is to be done when it fails without being on its way to Redis: it won't be stored then. */
+    @Nullable
+    Runnable whenDropped;
 
     private boolean answered;
 
     PendingAppend(List<NewEvent> events, long sinceNs, Promise<Appends.Appended> promise) {
+        this(events, null, sinceNs, promise);
+    }
+
+    PendingAppend(
+            List<NewEvent> events, @Nullable ProducerRequest request, long sinceNs, Promise<Appends.Appended> promise) {
         this.events = events;
+        this.request = request;
         this.sinceNs = sinceNs;
         this.promise = promise;
         long sum = 0;
@@ -57,11 +86,54 @@ final class PendingAppend {
         }
     }
 
+    /** The answer of an earlier request. */
+    void succeedAgain(RequestIds ids) {
+        if (!answered) {
+            answered = true;
+            promise.tryComplete(Appends.Appended.again(ids));
+        }
+    }
+
     void fail(RuntimeException problem) {
         if (!answered) {
             answered = true;
             promise.tryFail(problem);
         }
+        Runnable dropped = inFlight ? null : whenDropped;
+        if (dropped != null) {
+            dropped.run();
+        }
+    }
+
+    /** Ids of the events as minted now. */
+    RequestIds ids() {
+        return RequestIds.of(minted.stream().map(Event::id).toList());
+    }
+
+    /** The events as they are to be stored: the first one tells of the request. */
+    List<Event> marked(List<Event> fresh) {
+        if (request == null) {
+            return fresh;
+        }
+        RequestIds ids = RequestIds.of(fresh.stream().map(Event::id).toList());
+        Event first = fresh.get(0);
+        EventExtras extras = new EventExtras(
+                request.producer(),
+                new RequestMark(request.body(), ids),
+                first.extras() == null ? List.of() : first.extras().voided());
+        List<Event> marked = new ArrayList<>(fresh);
+        marked.set(
+                0,
+                new Event(
+                        first.id(),
+                        first.entry(),
+                        first.ordinal(),
+                        first.time(),
+                        first.late(),
+                        first.type(),
+                        extras,
+                        first.payload()));
+        return marked;
     }
 
     /** Entry id of its first event. */

@@ -77,6 +77,11 @@ final class PendingAppends {
         }
     }
 
+    /** What they have waited for has come: the time for the rest begins anew. */
+    void beginToWait() {
+        waiting.forEach(append -> append.sinceNs = clock.monotonicNs());
+    }
+
     // ---- in flight ----
 
     boolean mayFly(PendingAppend append) {
@@ -87,6 +92,7 @@ final class PendingAppends {
 
     void fly(PendingAppend append) {
         inFlight.add(append);
+        append.inFlight = true;
         inFlightEvents += append.events.size();
         inFlightBytes += append.bytes;
         memory.changed(append.heapBytes());
@@ -97,6 +103,7 @@ final class PendingAppends {
         if (!inFlight.remove(append)) {
             return false;
         }
+        append.inFlight = false;
         inFlightEvents -= append.events.size();
         inFlightBytes -= append.bytes;
         memory.changed(-append.heapBytes());
@@ -150,6 +157,7 @@ final class PendingAppends {
     List<PendingAppend> landAll() {
         List<PendingAppend> all = List.copyOf(inFlight);
         inFlight.clear();
+        all.forEach(append -> append.inFlight = false);
         inFlightEvents = 0;
         inFlightBytes = 0;
         all.forEach(append -> memory.changed(-append.heapBytes()));
@@ -167,16 +175,22 @@ final class PendingAppends {
      */
     void expire(long waitMs, long answeredNs) {
         while (!waiting.isEmpty() && ageMs(waiting.element()) > waitMs) {
-            takeWaiting().fail(Problem.unavailable(Stored.NO, "the live log didn't become ready in time"));
+            PendingAppend append = takeWaiting();
+            append.fail(Problem.unavailable(append.storedIfDropped, "the live log didn't become ready in time"));
         }
-        boolean silent = sinceMs(answeredNs) > limits.resumeMs();
-        long limitMs = silent ? limits.resumeMs() : BUSY_FACTOR * limits.resumeMs();
+        long limitMs = answerMsMax(answeredNs);
         for (PendingAppend append : inFlight) {
             if (ageMs(append) <= limitMs) {
                 return;
             }
             append.fail(Problem.unavailable(Stored.UNKNOWN, "the live log didn't answer in time"));
         }
+    }
+
+    /** How long an answer of Redis is waited for now. */
+    long answerMsMax(long answeredNs) {
+        boolean silent = sinceMs(answeredNs) > limits.resumeMs();
+        return silent ? limits.resumeMs() : BUSY_FACTOR * limits.resumeMs();
     }
 
     private long ageMs(PendingAppend append) {

@@ -60,6 +60,7 @@ final class StripeKeeper {
     private final VoidedOrdinals voided = new VoidedOrdinals();
     private final PendingAppends pending;
     private final IdleWatch idle;
+    private final ProducerTable producers;
 
     private State state = State.COLD;
     /** The opening or resuming under way or done last: it may still create the key. */
@@ -87,6 +88,7 @@ final class StripeKeeper {
         this.clock = new StreamClock(keeper.clock());
         this.pending = new PendingAppends(keeper.limits(), keeper.clock(), keeper.memory());
         this.idle = new IdleWatch(keeper.clock(), keeper.limits().idleMs());
+        this.producers = new ProducerTable(ProducerHistory.ofStripe(stream.stripes()), keeper.limits());
     }
 
     State state() {
@@ -114,15 +116,22 @@ final class StripeKeeper {
             send(append);
         } else if (state == State.PARTED
                 && sinceMs(partedSinceNs) > keeper.limits().resumeMs()) {
-            append.fail(Problem.unavailable(Stored.NO, "the live log can't be reached"));
+            append.fail(Problem.unavailable(storedBefore(append), "the live log can't be reached"));
         } else {
             enqueue(append);
         }
     }
 
+    /** What is to be said of an append that wasn't sent: an earlier try of the same request may have been. */
+    private Stored storedBefore(PendingAppend append) {
+        return producers.mayBeStored(append) ? Stored.UNKNOWN : Stored.NO;
+    }
+
     private void enqueue(PendingAppend append) {
+        append.storedIfDropped = storedBefore(append);
         if (!pending.mayWait(append)) {
-            append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'"));
+            append.fail(Problem.overloaded("too many appends wait for stream '" + stream.name() + "'")
+                    .with("stored", append.storedIfDropped.text()));
             return;
         }
         if (!keeper.hasMemoryFor(append)) {
@@ -140,6 +149,7 @@ final class StripeKeeper {
     }
 
     private void sendWaiting() {
+        sendReady();
         PendingAppend next = pending.firstWaiting();
         while (state == State.OPEN && next != null && reserved(next)) {
             PendingAppend append = pending.takeWaiting();
@@ -148,6 +158,47 @@ final class StripeKeeper {
             }
             next = pending.firstWaiting();
         }
+    }
+
+    /** Sends what has waited for others of its producer. */
+    private void sendReady() {
+        PendingAppend next = nextReady();
+        while (next != null) {
+            send(next);
+            next = nextReady();
+        }
+        restoreProducers();
+    }
+
+    private @Nullable PendingAppend nextReady() {
+        return state == State.OPEN
+                ? producers.nextReady(clock.nowMs(), keeper.clock().monotonicNs())
+                : null;
+    }
+
+    /** The first request of a producer since the stripe was opened: what was stored before must be known. */
+    private void restoreProducers() {
+        StripeAppender appender = keeper.appender();
+        if (state != State.OPEN
+                || appender == null
+                || !producers.wantsHistory(keeper.clock().monotonicNs())) {
+            return;
+        }
+        producers.restoring();
+        new ProducerRestore(stripe, appender)
+                .run(stream, keeper.archivedState(), watermark)
+                .onComplete(restored -> {
+                    if (restored.succeeded()) {
+                        producers.restored(restored.result(), clock.nowMs());
+                    } else {
+                        LOG.warn(
+                                "stripe {}: its producers aren't known yet: {}",
+                                stripe,
+                                restored.cause().getMessage());
+                        producers.notRestored(keeper.clock().monotonicNs() + RETRY_NS);
+                    }
+                    sendWaiting();
+                });
     }
 
     /** Whether the append's ids stay below the reservation; if not, it is being raised. */
@@ -166,8 +217,12 @@ final class StripeKeeper {
             enqueue(append);
             return;
         }
+        if (!producers.admit(append, clock.nowMs())) {
+            restoreProducers();
+            return;
+        }
         if (!keeper.hasMemoryFor(append)) {
-            append.fail(noMemory());
+            append.fail(noMemory().with("stored", storedBefore(append).text()));
             return;
         }
         if (!pending.mayFly(append)) {
@@ -220,7 +275,7 @@ final class StripeKeeper {
                     extras,
                     event.payload()));
         }
-        append.minted(minted);
+        append.minted(append.marked(minted));
         clock.reached(mint.last().ms());
         keeper.reservation().used(mint.last().ms());
         return true;
@@ -304,6 +359,7 @@ final class StripeKeeper {
         for (Event event : append.minted) {
             store(event);
         }
+        producers.stored(append);
         timeline().release(watermark, settings.tailCapacity());
         idle.used();
     }
@@ -420,6 +476,10 @@ final class StripeKeeper {
             timeline.preload(opened.newest(), opened.floor(), stream.settings());
         }
         idle.used();
+        if (opened.lastOrdinal() == 0) {
+            producers.restored(List.of(), clock.nowMs());
+        }
+        pending.beginToWait();
         become(State.OPEN);
         if (!stream.finalOnArrival()) {
             sortFromNow();
@@ -566,6 +626,8 @@ final class StripeKeeper {
                 append.outcomeOpen = false;
                 append.minted(List.of());
                 pending.waitFirst(append);
+            } else {
+                producers.notStored(append);
             }
         }
     }
@@ -588,6 +650,8 @@ final class StripeKeeper {
                         ? keeper.limits().openMs()
                         : keeper.limits().resumeMs(),
                 keeper.answeredNs());
+        producers.expire(
+                pending.answerMsMax(keeper.answeredNs()), keeper.clock().monotonicNs());
         if (state == State.PARTED) {
             tryResume();
         }
@@ -621,14 +685,14 @@ final class StripeKeeper {
     }
 
     boolean needsTick() {
-        return !pending.isEmpty()
+        return !isQuiet()
                 || state == State.PARTED
                 || (timeline != null && timeline.hasActive())
                 || (arrivals != null && (arrivals.hasProvisional() || stream.stripes() > 1));
     }
 
     boolean isQuiet() {
-        return pending.isEmpty();
+        return pending.isEmpty() && !producers.hasWaiting();
     }
 
     // ---- for the fold ----
@@ -720,6 +784,7 @@ final class StripeKeeper {
         become(State.CLOSED);
         pending.failWaiting(problem);
         pending.landAll().forEach(append -> append.fail(problem));
+        producers.failWaiting(problem);
         timeline = null;
         arrivals = null;
         countMemory();

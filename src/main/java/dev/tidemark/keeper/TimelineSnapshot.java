@@ -311,12 +311,17 @@ public final class TimelineSnapshot implements StreamSnapshot {
 
     // ---- events in the order of arrival, and those whose place isn't final ----
 
-    /** Ids of the newest {@code n} events, provisional ones included, rising. */
-    List<Position> newestIds(int n) {
-        List<Slice> above = arrivals == null ? List.of() : provisional();
+    /** Ids of the newest {@code n} events at or below {@code top}, provisional ones included, rising. */
+    List<Position> newestIds(int n, Position top) {
+        List<Slice> above = arrivals == null
+                ? List.of()
+                : provisional().stream()
+                        .filter(slice -> !slice.first().isAfter(top))
+                        .toList();
         int provisional = Math.min(n, above.size());
         List<Position> ids = new ArrayList<>(Math.min(n, 1_024));
-        for (Slice slice : newest(n - provisional)) {
+        Position bound = top.equals(Position.MAX) ? top : top.next();
+        for (Slice slice : before(bound, Position.ZERO, n - provisional, Long.MAX_VALUE)) {
             for (int i = slice.from(); i < slice.to(); i++) {
                 ids.add(slice.chunk().position(i));
             }

@@ -1,5 +1,6 @@
 package dev.tidemark.livelog;
 
+import dev.tidemark.event.BodyHash;
 import dev.tidemark.event.ContentType;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventExtras;
@@ -7,9 +8,12 @@ import dev.tidemark.event.EventId;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import io.vertx.redis.client.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an event is written as an entry of a Redis stream.
@@ -26,6 +30,8 @@ import java.util.List;
  *   epoch      its epoch, decimal   > all three or none                             if the writer gave them
  *   seq        request's number    /
  *   key        idempotency key, UTF-8; never together with pid                      if the writer gave it
+ *   body       hash of the request's body, 32 hex digits                            first event of a request with pid or key
+ *   ids        ids of the request's events ({@link RequestIds})                     with body, unless it is just this event's id
  *   void       ordinals that refused appends used up before it: 5-8,11-11           if there are any
  * </pre>
  *
@@ -43,7 +49,9 @@ final class EntryCodec {
     static final int PRODUCER_EPOCH = 7;
     static final int PRODUCER_SEQ = 8;
     static final int KEY = 9;
-    static final int VOID = 10;
+    static final int BODY = 10;
+    static final int IDS = 11;
+    static final int VOID = 12;
 
     private static final List<byte[]> NAMES = List.of(
             ascii("data"),
@@ -56,6 +64,8 @@ final class EntryCodec {
             ascii("epoch"),
             ascii("seq"),
             ascii("key"),
+            ascii("body"),
+            ascii("ids"),
             ascii("void"));
     private static final int FIELDS = NAMES.size();
     private static final int ALWAYS = bit(DATA) | bit(ORDINAL);
@@ -102,12 +112,25 @@ final class EntryCodec {
             Producer producer = extras.producer();
             if (producer != null) {
                 shape |= producer.isIdempotencyKey() ? bit(KEY) : PRODUCER;
+                shape |= shape(event, extras.request());
             }
             if (!extras.voided().isEmpty()) {
                 shape |= bit(VOID);
             }
         }
         return shape;
+    }
+
+    private static int shape(Event event, @Nullable RequestMark request) {
+        if (request == null) {
+            return 0;
+        }
+        return request.ids().equals(idsOf(event.id())) ? bit(BODY) : bit(BODY) | bit(IDS);
+    }
+
+    /** The ids of a request of one event; null where no event id fits. */
+    static @Nullable RequestIds idsOf(Position id) {
+        return EventId.fits(id) ? RequestIds.of(List.of(id)) : null;
     }
 
     static int width(int shape) {
@@ -155,6 +178,8 @@ final class EntryCodec {
             case PRODUCER_ID, KEY -> producer(event).id().getBytes(StandardCharsets.UTF_8);
             case PRODUCER_EPOCH -> Digits.of(producer(event).epoch());
             case PRODUCER_SEQ -> Digits.of(producer(event).seq());
+            case BODY -> ascii(request(event).body().toString());
+            case IDS -> ascii(request(event).ids().toString());
             case VOID -> voidText(event);
             default -> throw new IllegalArgumentException("no field " + field);
         };
@@ -167,6 +192,15 @@ final class EntryCodec {
             throw new IllegalArgumentException(event + " has no producer");
         }
         return producer;
+    }
+
+    private static RequestMark request(Event event) {
+        EventExtras extras = event.extras();
+        RequestMark request = extras == null ? null : extras.request();
+        if (request == null) {
+            throw new IllegalArgumentException(event + " isn't the first of a marked request");
+        }
+        return request;
     }
 
     private static byte[] idText(Position id) {
@@ -194,6 +228,9 @@ final class EntryCodec {
                 + OVERHEAD
                 + event.type().length()
                 + 40L * ranges
-                + (producer == null ? 0 : 3L * producer.id().length());
+                + (producer == null ? 0 : 3L * producer.id().length() + BodyHash.TEXT_LENGTH)
+                + (extras == null || extras.request() == null
+                        ? 0
+                        : extras.request().ids().textLengthMax());
     }
 }

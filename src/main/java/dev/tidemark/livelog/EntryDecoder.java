@@ -1,5 +1,6 @@
 package dev.tidemark.livelog;
 
+import dev.tidemark.event.BodyHash;
 import dev.tidemark.event.ContentType;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventExtras;
@@ -8,6 +9,8 @@ import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import dev.tidemark.event.Utf8;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.redis.client.Response;
@@ -147,7 +150,7 @@ final class EntryDecoder {
         Position id = id(entry);
         String type = type();
         garbled = false;
-        EventExtras extras = extras();
+        EventExtras extras = id == null ? null : extras(id);
         long ordinal = number(EntryCodec.ORDINAL, Digits.NONE);
         long time = number(EntryCodec.TIME, Event.NO_TIME);
         boolean late = values[EntryCodec.LATE] != null;
@@ -207,7 +210,7 @@ final class EntryDecoder {
     }
 
     /** Null if there are none, or if they aren't as they should be: then {@link #garbled} is set. */
-    private @Nullable EventExtras extras() {
+    private @Nullable EventExtras extras(Position id) {
         Buffer pid = values[EntryCodec.PRODUCER_ID];
         Buffer epoch = values[EntryCodec.PRODUCER_EPOCH];
         Buffer seq = values[EntryCodec.PRODUCER_SEQ];
@@ -215,17 +218,23 @@ final class EntryDecoder {
         Buffer voided = values[EntryCodec.VOID];
         boolean any = pid != null || epoch != null || seq != null;
         boolean all = pid != null && epoch != null && seq != null;
-        if (!any && key == null && voided == null) {
+        boolean marked = values[EntryCodec.BODY] != null || values[EntryCodec.IDS] != null;
+        if (!any && key == null && voided == null && !marked) {
             return null;
         }
         Buffer who = pid != null ? pid : key;
         Producer producer = who == null ? null : producer(who, any);
         List<OrdinalRange> ranges = voided == null ? List.of() : ranges(voided);
-        if (any != all || (any && key != null) || (who != null && producer == null) || ranges == null) {
+        RequestMark request = marked ? request(id) : null;
+        if (any != all
+                || (any && key != null)
+                || (who != null && producer == null)
+                || (marked && (who == null || request == null))
+                || ranges == null) {
             garbled = true;
             return null;
         }
-        return new EventExtras(producer, ranges);
+        return new EventExtras(producer, request, ranges);
     }
 
     private @Nullable Producer producer(Buffer who, boolean numbered) {
@@ -240,6 +249,14 @@ final class EntryDecoder {
         long epoch = number(EntryCodec.PRODUCER_EPOCH, Digits.NONE);
         long seq = number(EntryCodec.PRODUCER_SEQ, Digits.NONE);
         return epoch < 0 || seq < 0 ? null : new Producer(text, epoch, seq);
+    }
+
+    private @Nullable RequestMark request(Position id) {
+        Buffer bodyText = values[EntryCodec.BODY];
+        Buffer idsText = values[EntryCodec.IDS];
+        BodyHash body = bodyText == null ? null : BodyHash.parseOrNull(latin(bodyText));
+        RequestIds ids = idsText == null ? EntryCodec.idsOf(id) : RequestIds.parseOrNull(latin(idsText));
+        return body == null || ids == null ? null : new RequestMark(body, ids);
     }
 
     private static @Nullable List<OrdinalRange> ranges(Buffer text) {

@@ -44,12 +44,13 @@ final class Floors {
 
     /** The events that weren't given before. */
     List<Slice> unseen(List<Slice> slices) {
-        if (slices.isEmpty() || slices.get(0).first().isAfter(highest)) {
+        if (floors.isEmpty()) {
             return slices;
         }
         List<Slice> unseen = new ArrayList<>();
         for (Slice slice : slices) {
-            Slice kept = unseen(slice);
+            boolean mayBeSeen = !slice.isEmpty() && !slice.first().isAfter(highest);
+            Slice kept = mayBeSeen ? unseen(slice) : slice;
             if (!kept.isEmpty()) {
                 unseen.add(kept);
             }

@@ -43,23 +43,30 @@ final class MergedTail {
 
     /** The stripes' answers of phase one, and what follows from all of them. */
     private record Choice(
-            List<List<Position>> winners, Position frontier, Position floor, Position tail, List<Position> arrived) {}
+            List<List<Position>> winners,
+            Position top,
+            Position frontier,
+            Position floor,
+            Position tail,
+            List<Position> arrived) {}
 
     Future<TailAnswer> read(long bytesMax) {
         LiveStream stream = source.stream();
+        // What is final now stays final: the frontier only rises.
+        Position top = view == View.SEALED ? source.snapshot().frontier() : Position.MAX;
         Promise<Void> timeout = Promise.promise();
         loop.schedule(timeoutMs, timeout::tryComplete);
         List<Future<StripeNewest>> asked = new ArrayList<>();
         for (int s = 0; s < stream.stripes(); s++) {
             int stripe = s;
             asked.add(inTime(
-                    keepers.newest(stream, s, n),
+                    keepers.newest(stream, s, n, top),
                     timeout.future(),
-                    () -> StripeNewest.of(stream.snapshot(stripe), n)));
+                    () -> StripeNewest.of(stream.snapshot(stripe), n, top)));
         }
         return Future.join(asked)
                 .compose(all -> {
-                    Choice choice = choose(asked.stream().map(Future::result).toList());
+                    Choice choice = choose(asked.stream().map(Future::result).toList(), top);
                     return fetch(choice, timeout.future()).compose(found -> answer(choice, found, bytesMax));
                 })
                 .onComplete(done -> timeout.tryComplete());
@@ -78,7 +85,7 @@ final class MergedTail {
     }
 
     /** Chooses the newest N overall, of what all stripes' memories are complete for. */
-    private Choice choose(List<StripeNewest> stripes) {
+    private Choice choose(List<StripeNewest> stripes, Position top) {
         Position frontier = Position.MAX;
         Position floor = Position.ZERO;
         Position tail = Position.ZERO;
@@ -89,7 +96,6 @@ final class MergedTail {
             tail = Position.max(tail, stripe.tail());
             arrived.add(stripe.arrived());
         }
-        Position top = view == View.SEALED ? frontier : Position.MAX;
         List<Position> all = new ArrayList<>();
         for (StripeNewest stripe : stripes) {
             for (Position id : stripe.ids()) {
@@ -109,7 +115,7 @@ final class MergedTail {
                             .filter(id -> id.isAfter(above) && !id.isAfter(top) && id.compareTo(lowest) >= 0)
                             .toList());
         }
-        return new Choice(winners, frontier, floor, tail, arrived);
+        return new Choice(winners, top, frontier, floor, tail, arrived);
     }
 
     // ---- phase two ----
@@ -166,7 +172,7 @@ final class MergedTail {
     private Future<TailAnswer> answer(Choice choice, List<Slice> found, long bytesMax) {
         return answer(
                 source,
-                new Cut(found, choice.frontier, choice.floor, choice.tail, choice.arrived),
+                new Cut(found, Position.min(choice.frontier, choice.top), choice.floor, choice.tail, choice.arrived),
                 n,
                 view,
                 bytesMax,

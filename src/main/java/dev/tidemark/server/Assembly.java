@@ -8,6 +8,7 @@ import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Limits;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.fold.ArchiveStreamStore;
 import dev.tidemark.fold.FoldLanes;
 import dev.tidemark.fold.FoldPorts;
@@ -16,6 +17,7 @@ import dev.tidemark.http.HttpEdge;
 import dev.tidemark.http.HttpOptions;
 import dev.tidemark.ingest.StreamIngest;
 import dev.tidemark.ingest.Timers;
+import dev.tidemark.keeper.ArchivedState;
 import dev.tidemark.keeper.CallerContext;
 import dev.tidemark.keeper.IdReservation;
 import dev.tidemark.keeper.KeeperGroup;
@@ -198,6 +200,21 @@ final class Assembly {
         return new Found(records, listing, file);
     }
 
+    /** The fold's, which is there before a stripe is opened. */
+    private ArchivedState archivedState() {
+        return new ArchivedState() {
+            @Override
+            public Future<Archived> recover(LiveStream stream, int stripe) {
+                return fold().recover(stream, stripe);
+            }
+
+            @Override
+            public Future<List<StoredRequest>> requests(LiveStream stream, int stripe) {
+                return fold().requests(stream, stripe);
+            }
+        };
+    }
+
     private Future<Void> deploy(Found found) {
         LiveLogParts parts = Objects.requireNonNull(live);
         KeeperLimits limits =
@@ -207,7 +224,7 @@ final class Assembly {
                 clock,
                 configuration.keepers(),
                 parts.liveLog(),
-                (stream, stripe) -> fold().recover(stream, stripe),
+                archivedState(),
                 Objects.requireNonNull(reservation),
                 limits);
         keepers = group;

@@ -12,12 +12,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.event.BodyHash;
 import dev.tidemark.event.Chunk;
 import dev.tidemark.event.Event;
+import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -454,5 +460,109 @@ abstract class ArchiveContract {
             case 2 -> new Position(id.ms() + random.nextInt(2_000), 0);
             default -> id;
         };
+    }
+
+    private static Event marked(long ms, long ordinal, String id, long seq) {
+        Position at = at(ms, 0);
+        RequestMark mark = new RequestMark(new BodyHash(ordinal, seq), RequestIds.of(List.of(at, at(ms, 1))));
+        EventExtras extras = new EventExtras(new Producer(id, 0, seq), mark, List.of());
+        return new Event(at, at, ordinal, Event.NO_TIME, false, "application/json", extras, new byte[] {'1'});
+    }
+
+    private static List<StoredRequest> requests(Event... events) {
+        List<StoredRequest> requests = new ArrayList<>();
+        for (Event event : events) {
+            requests.add(Objects.requireNonNull(StoredRequest.of(event)));
+        }
+        return requests;
+    }
+
+    @Test
+    @Tag("R28")
+    void anArchiveWithoutProducersKnowsNone() {
+        ArchiveAppender archive = create();
+        assertFalse(archive.hasProducers());
+        fold(archive, run(0, 1, 10));
+        assertFalse(archive.hasProducers());
+        assertEquals(Map.of(), archive.producers());
+        assertFalse(reopen(archive).hasProducers());
+    }
+
+    @Test
+    @Tag("R28")
+    void requestsOfProducersAreFoundUpToW() {
+        ArchiveAppender archive = create();
+        Event first = marked(5, 11, "p", 0);
+        Event second = marked(7, 12, "q", 9);
+        fold(archive, run(0, 1, 5));
+        fold(archive, List.of(first));
+        fold(archive, List.of(event(at(6, 0), 2), second));
+        fold(archive, run(8, 13, 20));
+        archive.append(slices(marked(99, 40, "unpublished", 0)));
+        assertTrue(archive.hasProducers());
+        assertEquals(Map.of(0, requests(first, second)), archive.producers());
+    }
+
+    @Test
+    @Tag("R28")
+    void aCheckpointStandsForAllBeforeItAlsoAfterAKill() {
+        ArchiveAppender archive = create();
+        fold(archive, List.of(marked(1, 1, "forgotten", 0), event(at(2, 0), 2)));
+        List<StoredRequest> many = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            many.addAll(requests(marked(3, 3, "p" + i, i)));
+        }
+        archive.append(slices(marked(3, 3, "p0", 0)));
+        archive.appendProducers(Map.of(0, many));
+        archive.force();
+        archive.publish(at(3, 0));
+        assertEquals(Map.of(0, many), archive.producers());
+        Event behind = marked(4, 4, "q", 0);
+        fold(archive, List.of(behind));
+        List<StoredRequest> all = new ArrayList<>(many);
+        all.addAll(requests(behind));
+        assertEquals(Map.of(0, all), archive.producers());
+        ArchiveAppender again = reopen(archive);
+        assertEquals(Map.of(0, all), again.producers());
+        assertEquals(at(4, 0), again.end().watermark());
+        assertEquals(List.of(at(1, 0), at(2, 0), at(3, 0), at(4, 0)), ids(readAll(again)));
+        assertEquals(4, again.events());
+    }
+
+    @Test
+    @Tag("R28")
+    void aCheckpointInANewRollFileAndOneOfNothingAreTaken() {
+        ArchiveAppender archive = create();
+        Event old = marked(1, 1, "p", 0);
+        fold(archive, List.of(old));
+        archive.append(slices(run(DAY_MS, 2, 3)));
+        archive.appendProducers(Map.of(0, requests(old), 3, requests(marked(1, 1, "other stripe", 0))));
+        archive.force();
+        archive.publish(at(DAY_MS + 2, 0));
+        assertEquals(Map.of(0, requests(old), 3, requests(marked(1, 1, "other stripe", 0))), archive.producers());
+        fold(archive, run(DAY_MS + 10, 5, 1));
+        ArchiveAppender again = reopen(archive);
+        assertEquals(2, again.producers().size());
+        again.append(slices(run(DAY_MS + 20, 6, 1)));
+        again.appendProducers(Map.of());
+        again.force();
+        again.publish(at(DAY_MS + 20, 0));
+        assertEquals(Map.of(), again.producers());
+        assertEquals(Map.of(), reopen(again).producers());
+    }
+
+    @Test
+    @Tag("R28")
+    void missingOrdinalsBehindACheckpointsFileAreStillTold() {
+        ArchiveAppender archive = create();
+        archive.append(slices(marked(1, 1, "p", 0)));
+        archive.appendMissing(0, new OrdinalRange(2, 3), true, at(1, 0), at(DAY_MS, 5));
+        archive.appendProducers(Map.of(0, requests(marked(1, 1, "p", 0))));
+        archive.force();
+        archive.publish(at(1, 0));
+        fold(archive, List.of(event(at(DAY_MS, 6), 4)));
+        ArchivePage page = archive.read(at(DAY_MS, 0), Position.MAX, ALL, ALL);
+        assertEquals(List.of(new Gap(at(DAY_MS, 0), at(DAY_MS, 5), Gap.Reason.LOST)), page.gaps());
+        assertEquals(List.of(at(DAY_MS, 6)), ids(page));
     }
 }

@@ -8,6 +8,7 @@ import dev.tidemark.event.Limits;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamSettings;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -37,7 +38,14 @@ public final class MemoryArchive implements ArchiveAppender {
 
     /** An excerpt: an event or missing ordinals. */
     private record Item(
-            @Nullable Event event, int stripe, @Nullable Missing missing) {}
+            @Nullable Event event,
+            int stripe,
+            @Nullable Missing missing,
+            @Nullable Map<Integer, List<StoredRequest>> producers) {
+        Item(@Nullable Event event, int stripe, @Nullable Missing missing) {
+            this(event, stripe, missing, null);
+        }
+    }
 
     private record Missing(OrdinalRange ordinals, boolean lost, Position after, Position through) {}
 
@@ -127,6 +135,9 @@ public final class MemoryArchive implements ArchiveAppender {
     public synchronized ArchiveEnd end() {
         Map<Integer, Long> ordinals = new TreeMap<>();
         for (Item item : items.subList(0, published)) {
+            if (item.producers != null) {
+                continue;
+            }
             long ordinal =
                     item.event != null ? item.event.ordinal() : item.missing == null ? 0 : item.missing.ordinals.last();
             ordinals.merge(item.stripe, ordinal, Math::max);
@@ -226,6 +237,36 @@ public final class MemoryArchive implements ArchiveAppender {
         repair();
         calls.add("missing " + ordinals);
         items.add(new Item(null, stripe, new Missing(ordinals, lost, after, through)));
+    }
+
+    @Override
+    public synchronized void appendProducers(Map<Integer, List<StoredRequest>> requests) {
+        repair();
+        calls.add("producers " + requests.values().stream().mapToInt(List::size).sum());
+        Map<Integer, List<StoredRequest>> copy = new TreeMap<>();
+        requests.forEach((stripe, ofStripe) -> copy.put(stripe, List.copyOf(ofStripe)));
+        items.add(new Item(null, 0, null, copy));
+    }
+
+    @Override
+    public synchronized Map<Integer, List<StoredRequest>> producers() {
+        Map<Integer, List<StoredRequest>> found = new TreeMap<>();
+        for (Item item : items.subList(0, published)) {
+            if (item.producers != null) {
+                found.clear();
+                item.producers.forEach((stripe, requests) -> found.put(stripe, new ArrayList<>(requests)));
+            }
+            StoredRequest request = item.event == null ? null : StoredRequest.of(item.event);
+            if (request != null) {
+                found.computeIfAbsent(item.stripe, stripe -> new ArrayList<>()).add(request);
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public synchronized boolean hasProducers() {
+        return !producers().isEmpty();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.tidemark.archive;
 
+import dev.tidemark.event.BodyHash;
 import dev.tidemark.event.Chunk;
 import dev.tidemark.event.ChunkBuilder;
 import dev.tidemark.event.ContentType;
@@ -9,6 +10,8 @@ import dev.tidemark.event.Generation;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import dev.tidemark.event.Slice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -83,7 +86,13 @@ final class Sample {
             case 0 ->
                 new EventExtras(
                         new Producer("p\u00e9" + random.nextInt(9), 3, random.nextLong(0, 1L << 50)), List.of());
-            case 1 -> new EventExtras(Producer.idempotencyKey("key " + random.nextInt()), List.of());
+            case 1 ->
+                new EventExtras(
+                        Producer.idempotencyKey("key " + random.nextInt()),
+                        new RequestMark(
+                                new BodyHash(random.nextLong(), random.nextLong()),
+                                RequestIds.of(List.of(at(ordinal, 0), at(ordinal, 1), at(random.nextInt(99), 5)))),
+                        random.nextBoolean() ? List.of() : List.of(new OrdinalRange(ordinal + 1, ordinal + 1)));
             case 2 ->
                 new EventExtras(
                         null, List.of(new OrdinalRange(ordinal + 100, ordinal + 103), new OrdinalRange(9, 1L << 40)));

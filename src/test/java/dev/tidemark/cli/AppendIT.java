@@ -33,6 +33,9 @@ class AppendIT {
 
     private final FakeServer server = new FakeServer();
     private final List<String> stored = new CopyOnWriteArrayList<>();
+    /** By producer and number. */
+    private final java.util.Map<String, Answer> answered = new java.util.concurrent.ConcurrentHashMap<>();
+
     private final Run run = new Run();
 
     @TempDir
@@ -186,61 +189,118 @@ class AppendIT {
         assertEquals(4, server.requests().size());
     }
 
+    private AppendRun bounded(long retryForMs) {
+        Api api = Api.at(server.url(), null);
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), System.out, System.err, false, false);
+        return new AppendRun(new AppendRun.Setup(api, terminal, Clock.system(), "s", Api.NDJSON, retryForMs));
+    }
+
+    private static CommandFailure failure(AppendRun run, String lines) {
+        return org.junit.jupiter.api.Assertions.assertThrows(CommandFailure.class, () -> send(run, lines));
+    }
+
+    private static void send(AppendRun run, String lines) throws IOException {
+        run.send(new LineReader(new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8)), 100), 0);
+    }
+
+    /** Keeps each number of a producer once, as the server does. */
+    private Answer keepOnce(Request request) {
+        Answer first = answered.get(request.producer());
+        if (first == null) {
+            first = keep(request);
+            answered.put(request.producer(), first);
+        }
+        return first;
+    }
+
     @Test
     void tryingAgainHasAnEnd() throws IOException {
         server.answer(request -> stored.size() < 2 ? keep(request) : BUSY);
-        Api api = Api.at(server.url(), null);
-        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), System.out, System.err, false, false);
-        AppendRun bounded = new AppendRun(new AppendRun.Setup(api, terminal, Clock.system(), "s", Api.NDJSON, 300));
-        bounded.send(new LineReader(new ByteArrayInputStream("1\n2\n".getBytes(StandardCharsets.UTF_8)), 100), 0);
-        CommandFailure failure = org.junit.jupiter.api.Assertions.assertThrows(
-                CommandFailure.class,
-                () -> bounded.send(
-                        new LineReader(new ByteArrayInputStream("3\n".getBytes(StandardCharsets.UTF_8)), 100), 0));
+        AppendRun bounded = bounded(300);
+        send(bounded, "1\n2\n");
+        CommandFailure failure = failure(bounded, "3\n");
         assertTrue(
-                failure.message().contains("503 unavailable: away. Stored: 2 events, up to line 2"), failure.message());
+                failure.message()
+                        .contains(
+                                "503 unavailable: away. Stored: 2 events, up to line 2, last id E2; nothing after that"),
+                failure.message());
         assertEquals(1, failure.exitCode());
     }
 
     @Test
     @Tag("R28")
-    void anUnknownOutcomeIsNeverSentAgainAndTheLinesInQuestionAreNamed() throws IOException {
-        server.answer(request -> stored.isEmpty()
-                ? keep(request)
-                : Answer.problem(503, "\"title\":\"Unavailable\",\"retryable\":true,\"stored\":\"unknown\""));
-        assertEquals(1, run.at(server, "append", "s", file(text(numbered(2_500)))));
+    void batchesAreNumberedAndARefusedOneLeavesItsNumberToTheNext() throws IOException {
+        server.answer(request -> request.lines().size() > 600
+                ? Answer.problem(413, "\"title\":\"Too large\",\"limit\":\"limits.batch_events\",\"max\":600")
+                : keep(request));
+        assertEquals(0, run.at(server, "append", "s", file(text(numbered(1_500)))), run::err);
+        List<String> producers =
+                server.requests().stream().map(Request::producer).toList();
+        assertEquals(1, producers.stream().map(p -> p.split(" ")[0]).distinct().count());
         assertEquals(
-                "tidemark: 503 unavailable. Stored: 1000 events, up to line 1000, last id E1000. "
-                        + "Unknown: lines 1001 to 2000, all or none; nothing after that\n",
-                run.err());
-        assertEquals(2, server.requests().size());
+                List.of("0 0", "0 0", "0 1", "0 2"),
+                producers.stream().map(p -> p.substring(p.indexOf(' ') + 1)).toList());
+        assertEquals(0, new Run().input("1\n").at(server, "append", "s"));
+        assertFalse(
+                server.requests().get(4).producer().startsWith(producers.get(0).split(" ")[0]));
     }
 
     @Test
     @Tag("R28")
-    void aLostAnswerIsNeverSentAgain() throws IOException {
+    void anUnknownOutcomeAndALostAnswerAreAskedForUnderTheSameNumber() throws IOException {
+        AtomicInteger tries = new AtomicInteger();
         server.answer(request -> {
-            Answer answer = keep(request);
-            return stored.size() > 1_000 ? Answer.none() : answer;
+            int number = tries.incrementAndGet();
+            if (number % 4 == 1) {
+                return Answer.problem(503, "\"title\":\"Unavailable\",\"retryable\":true,\"stored\":\"unknown\"");
+            }
+            Answer answer = keepOnce(request);
+            return number % 4 == 2 ? Answer.none() : answer;
         });
-        assertEquals(3, run.at(server, "append", "s", file(text(numbered(2_500)))));
-        assertTrue(run.err().contains("the connection to " + server.url() + " was lost"), run.err());
-        assertTrue(
-                run.err()
-                        .endsWith("Stored: 1000 events, up to line 1000, last id E1000. "
-                                + "Unknown: lines 1001 to 2000, all or none; nothing after that\n"),
-                run.err());
-        assertEquals(1, run.err().lines().count());
-        assertEquals(2_000, stored.size());
+        List<String> lines = numbered(2_500);
+        assertEquals(0, run.at(server, "append", "s", file(text(lines))), run::err);
+        assertEquals(lines, stored);
+        assertEquals("s: 2500 events, first E1, last E2500\n", run.out());
+        assertTrue(server.requests().size() > 4);
     }
 
     @Test
-    void aServerErrorThatSaysNothingAboutStorageIsUnknown() {
+    @Tag("R28")
+    void whatStaysUnknownIsNamed() throws IOException {
+        server.answer(request -> stored.size() < 2 ? keep(request) : Answer.none());
+        AppendRun bounded = bounded(300);
+        send(bounded, "1\n2\n");
+        CommandFailure failure = failure(bounded, "3\n4\n");
+        assertEquals(3, failure.exitCode());
+        assertTrue(failure.message().contains("the connection to " + server.url() + " was lost"), failure.message());
+        assertTrue(
+                failure.message()
+                        .endsWith("Stored: 2 events, up to line 2, last id E2. "
+                                + "Unknown: lines 1 to 2, all or none; nothing after that"),
+                failure.message());
+    }
+
+    @Test
+    void aServerErrorThatSaysNothingAboutStorageIsUnknown() throws IOException {
         server.answer(request -> new Answer(502, "text/html", "<h1>Bad gateway</h1>", java.util.Map.of(), false));
+        CommandFailure failure = failure(bounded(100), "1\n");
+        assertTrue(
+                failure.message()
+                        .endsWith("the server answered with HTTP status 502. "
+                                + "Unknown: line 1, all or none; nothing after that"),
+                failure.message());
+        server.answer(request -> Answer.problem(500, "\"title\":\"Internal error\",\"retryable\":false"));
         assertEquals(1, run.input("1\n").at(server, "append", "s"));
-        assertEquals(
-                "tidemark: the server answered with HTTP status 502. Unknown: line 1, all or none; nothing after that\n",
-                run.err());
+        assertEquals("tidemark: 500 internal error. Unknown: line 1, all or none; nothing after that\n", run.err());
+    }
+
+    @Test
+    @Tag("R28")
+    void aRefusalThatSaysThatNothingIsStoredDoesNotSettleAnEarlierTry() throws IOException {
+        AtomicInteger tries = new AtomicInteger();
+        server.answer(request -> tries.incrementAndGet() == 1 ? Answer.none() : BUSY);
+        CommandFailure failure = failure(bounded(300), "1\n");
+        assertTrue(failure.message().endsWith("Unknown: line 1, all or none; nothing after that"), failure.message());
     }
 
     @Test

@@ -19,12 +19,17 @@ import org.jspecify.annotations.Nullable;
 
 /** A server on a free port of loopback that answers as a test says. */
 final class FakeServer implements AutoCloseable {
-    /** What came in. */
+    /**
+     * What came in.
+     *
+     * @param producer id, epoch and seq of a producer; empty if there is none
+     */
     record Request(
             String method,
             String uri,
             @Nullable String contentType,
             @Nullable String token,
+            String producer,
             String body) {
         List<String> lines() {
             return body.lines().toList();
@@ -87,7 +92,7 @@ final class FakeServer implements AutoCloseable {
                 })
                 .webSocketHandler(socket -> {
                     requests.add(new Request(
-                            "WS", socket.uri(), null, socket.headers().get("Authorization"), ""));
+                            "WS", socket.uri(), null, socket.headers().get("Authorization"), "", ""));
                     sockets.add(socket);
                     onSocket.accept(socket);
                 });
@@ -144,6 +149,13 @@ final class FakeServer implements AutoCloseable {
         server = listen(port);
     }
 
+    private static String producer(HttpServerRequest request) {
+        return request.headers().contains("Producer-Id")
+                ? request.getHeader("Producer-Id") + " " + request.getHeader("Producer-Epoch") + " "
+                        + request.getHeader("Producer-Seq")
+                : "";
+    }
+
     private void answer(HttpServerRequest request) {
         request.body().onSuccess(body -> {
             Request seen = new Request(
@@ -151,6 +163,7 @@ final class FakeServer implements AutoCloseable {
                     request.uri(),
                     request.getHeader("Content-Type"),
                     request.getHeader("Authorization"),
+                    producer(request),
                     body.toString());
             requests.add(seen);
             Answer answer = answers.apply(seen);

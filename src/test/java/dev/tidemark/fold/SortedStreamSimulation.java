@@ -584,8 +584,8 @@ final class SortedStreamSimulation implements EventLoop, Streams {
     /** Keepers that answer at once. */
     private final class Tails implements StripeTails {
         @Override
-        public Future<StripeNewest> newest(LiveStream stream, int stripe, int n) {
-            return Future.succeededFuture(StripeNewest.of(stream.snapshot(stripe), n));
+        public Future<StripeNewest> newest(LiveStream stream, int stripe, int n, Position top) {
+            return Future.succeededFuture(StripeNewest.of(stream.snapshot(stripe), n, top));
         }
 
         @Override

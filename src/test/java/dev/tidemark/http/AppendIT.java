@@ -2,17 +2,23 @@ package dev.tidemark.http;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.ingest.AppendRequest;
+import dev.tidemark.ingest.AppendResult;
+import dev.tidemark.ingest.ProducerHeaders;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -383,13 +389,75 @@ class AppendIT {
     }
 
     @Test
-    void promisesThatNobodyWouldKeepAreRefused() throws Exception {
-        for (String header : List.of("Producer-Id: p", "Idempotency-Key: k")) {
-            var answer = edge.raw(post(header + "\r\nContent-Length: 1\r\n", "1"));
-            assertEquals(501, answer.status());
-            assertEquals(false, EdgeFixture.json(answer).getBoolean("retryable"));
+    @Tag("R28")
+    void handsOnTheHeadersOfProducersAndTellsConnectionsApart() throws Exception {
+        String headers = "Producer-Id: p 1\r\nProducer-Epoch: 2\r\nProducer-Seq: 3\r\nContent-Length: 1\r\n";
+        try (RawClient raw = edge.raw()) {
+            assertEquals(201, raw.send(post(headers, "1")).answer().status());
+            assertEquals(201, raw.send(sized("2")).answer().status());
+        }
+        edge.raw(post("idempotency-key: k\r\nContent-Length: 1\r\n", "3"));
+        List<AppendRequest> requests = edge.ingest.requests;
+        assertEquals(new ProducerHeaders("p 1", "2", "3", null), requests.get(0).producer());
+        assertEquals(ProducerHeaders.NONE, requests.get(1).producer());
+        assertEquals(new ProducerHeaders(null, null, null, "k"), requests.get(2).producer());
+        assertEquals(requests.get(0).connection(), requests.get(1).connection());
+        assertNotEquals(requests.get(0).connection(), requests.get(2).connection());
+    }
+
+    @Test
+    @Tag("R28")
+    void aHeaderOfProducersThatIsGivenTwiceIsRefused() throws Exception {
+        for (String header : List.of("Producer-Id", "Producer-Epoch", "Producer-Seq", "Idempotency-Key")) {
+            String twice = header + ": 1\r\n" + header + ": 1\r\nContent-Length: 1\r\n";
+            assertEquals(400, edge.raw(post(twice, "1")).status(), header);
         }
         assertTrue(edge.ingest.requests.isEmpty());
+    }
+
+    @Test
+    @Tag("R28")
+    void refusalsOfProducersHaveTheStatusOfTheContract() throws Exception {
+        Map<Problem.Kind, Integer> statuses = Map.of(
+                Problem.Kind.PRODUCER_FENCED, 403,
+                Problem.Kind.SEQ_GAP, 409,
+                Problem.Kind.SEQ_EXPIRED, 409,
+                Problem.Kind.BODY_CHANGED, 409,
+                Problem.Kind.TOO_MANY_KEYS, 429);
+        for (Map.Entry<Problem.Kind, Integer> expected : statuses.entrySet()) {
+            edge.ingest.answer = r -> Future.failedFuture(new Problem(expected.getKey(), "so it is"));
+            var answer = edge.raw(sized("1"));
+            assertEquals(expected.getValue(), answer.status());
+            String type = "urn:tidemark:problem:" + expected.getKey().name().toLowerCase(Locale.ROOT);
+            assertEquals(type, EdgeFixture.json(answer).getString("type"));
+            assertEquals(expected.getValue() == 429, EdgeFixture.json(answer).getBoolean("retryable"));
+            assertEquals(
+                    expected.getValue() == 429, !answer.header("retry-after").isEmpty());
+        }
+    }
+
+    @Test
+    @Tag("R28")
+    void aGapSaysWhatIsExpectedInTheProblemAndInAHeader() throws Exception {
+        edge.ingest.answer =
+                r -> Future.failedFuture(new Problem(Problem.Kind.SEQ_GAP, "a gap").with("expected_seq", 17L));
+        var answer = edge.raw(sized("1"));
+        assertEquals("17", answer.header("producer-expected-seq"));
+        assertEquals(17, EdgeFixture.json(answer).getInteger("expected_seq"));
+    }
+
+    @Test
+    @Tag("R28")
+    void aDuplicateWhoseIdsAreNotAllRememberedListsNone() throws Exception {
+        FakeStream stream = edge.reads.stream("s").withNumbers(3, 3);
+        AppendResult all = FakeIngest.stored(stream, 3, true, "live", true);
+        edge.ingest.answer = r -> Future.succeededFuture(new AppendResult(
+                all.stream(), List.of(all.ids().get(0), all.ids().get(2)), 3, all.cursor(), true, "live", true));
+        var answer = EdgeFixture.json(edge.raw(
+                "POST /v1/streams/s/events?ids=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1"));
+        assertEquals(3, answer.getInteger("count"));
+        assertEquals(FakeStream.eventId(2), answer.getString("last"));
+        assertFalse(answer.containsKey("ids"));
     }
 
     @Test

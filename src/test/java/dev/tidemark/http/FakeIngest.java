@@ -52,7 +52,7 @@ final class FakeIngest implements Ingest {
         for (int i = stream.count() - count; i < stream.count(); i++) {
             ids.add(EventId.of(FakeStream.position(i)));
         }
-        return new AppendResult(stream.id.name(), ids, stream.end(), duplicate, ack, complete);
+        return new AppendResult(stream.id.name(), ids, ids.size(), stream.end(), duplicate, ack, complete);
     }
 
     @Override

@@ -17,7 +17,7 @@ class ProblemJsonTest {
         for (Kind kind : Kind.values()) {
             int status = ProblemJson.status(kind);
             assertTrue(status >= 400 && status < 600, kind.name());
-            assertEquals(kind.retryable(), status == 503, kind.name());
+            assertEquals(kind.retryable(), status == 503 || status == 429, kind.name());
             int code = ProblemJson.closeCode(kind);
             boolean reconnect = code >= 4000 && code < 4500;
             assertEquals(kind.retryable(), reconnect, kind.name());

@@ -5,6 +5,7 @@ import dev.tidemark.event.Generation;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
@@ -31,6 +32,10 @@ final class FakeKeeper implements Streams, Appends {
     @Nullable
     Problem failure;
 
+    /** What made the last append exactly-once. */
+    @Nullable
+    ProducerRequest lastRequest;
+
     /** What was appended to a stream, in order. */
     List<NewEvent> stored(String name) {
         Stream stream = streams.get(new StreamName(name));
@@ -38,7 +43,9 @@ final class FakeKeeper implements Streams, Appends {
     }
 
     @Override
-    public Future<Appended> append(LiveStream stream, int stripe, List<NewEvent> events) {
+    public Future<Appended> append(
+            LiveStream stream, int stripe, List<NewEvent> events, @Nullable ProducerRequest request) {
+        lastRequest = request;
         if (failure != null) {
             return Future.failedFuture(failure);
         }

@@ -9,8 +9,10 @@ import dev.tidemark.event.FakeClock;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.Slice;
+import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.event.StreamSettings;
@@ -21,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One keeper with one stream over a fake live log and archive: everything happens within the call that causes it. */
 public final class KeeperWorld implements SealedChunks {
@@ -36,6 +39,7 @@ public final class KeeperWorld implements SealedChunks {
     private IdReservation reservation;
     private long highMs;
     private IdReservation.Stop stop = IdReservation.Stop.NONE;
+    private @Nullable Promise<Void> heldReservation;
     private int sent;
 
     public KeeperWorld(Map<Setting, Long> chosen) {
@@ -52,6 +56,12 @@ public final class KeeperWorld implements SealedChunks {
     private void boot(boolean streamIsNew, boolean clean) {
         reservation = new IdReservation(
                 high -> {
+                    if (heldReservation != null) {
+                        return heldReservation.future().map(released -> {
+                            highMs = high;
+                            return null;
+                        });
+                    }
                     highMs = high;
                     return Future.succeededFuture();
                 },
@@ -59,9 +69,17 @@ public final class KeeperWorld implements SealedChunks {
                 highMs,
                 clean,
                 stop);
-        ArchivedState archived = (live, stripe) -> {
-            ArchiveEnd end = archive.end();
-            return Future.succeededFuture(new ArchivedState.Archived(end.watermark(), end.lastOrdinal(stripe)));
+        ArchivedState archived = new ArchivedState() {
+            @Override
+            public Future<Archived> recover(LiveStream live, int stripe) {
+                ArchiveEnd end = archive.end();
+                return Future.succeededFuture(new Archived(end.watermark(), end.lastOrdinal(stripe)));
+            }
+
+            @Override
+            public Future<List<StoredRequest>> requests(LiveStream live, int stripe) {
+                return Future.succeededFuture(archive.producers().getOrDefault(stripe, List.of()));
+            }
         };
         keeper = new Keeper(clock, liveLog, archived, reservation, limits, new TimelineMemory(limits.memoryBytesMax()));
         StreamSettings settings = StreamSettings.DEFAULT.with(chosen);
@@ -84,6 +102,20 @@ public final class KeeperWorld implements SealedChunks {
         liveLog.dropConnections();
         keeper.stop();
         boot(false, true);
+    }
+
+    /** From now on the reservation of ids isn't written. */
+    void holdReservation() {
+        heldReservation = Promise.promise();
+    }
+
+    /** What was held is written. */
+    void releaseReservation() {
+        Promise<Void> held = heldReservation;
+        heldReservation = null;
+        if (held != null) {
+            held.complete();
+        }
     }
 
     /** The process is killed: connections break, nothing is written down; a new one starts. */
@@ -120,12 +152,21 @@ public final class KeeperWorld implements SealedChunks {
     }
 
     public Future<Appends.Appended> append(List<NewEvent> events) {
-        return append(0, events);
+        return append(0, events, null);
     }
 
     public Future<Appends.Appended> append(int stripe, List<NewEvent> events) {
+        return append(stripe, events, null);
+    }
+
+    public Future<Appends.Appended> append(List<NewEvent> events, @Nullable ProducerRequest request) {
+        return append(0, events, request);
+    }
+
+    public Future<Appends.Appended> append(
+            int stripe, List<NewEvent> events, @Nullable ProducerRequest request) {
         Promise<Appends.Appended> promise = Promise.promise();
-        keeper.append(stream, stripe, new PendingAppend(events, clock.monotonicNs(), promise));
+        keeper.append(stream, stripe, new PendingAppend(events, request, clock.monotonicNs(), promise));
         return promise.future();
     }
 

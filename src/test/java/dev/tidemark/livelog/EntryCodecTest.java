@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.event.BodyHash;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventExtras;
 import dev.tidemark.event.EventId;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Producer;
+import dev.tidemark.event.RequestIds;
+import dev.tidemark.event.RequestMark;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.redis.client.Command;
 import io.vertx.redis.client.Request;
@@ -155,6 +158,43 @@ final class EntryCodecTest {
                 bytes("1"));
         assertTrue(encoded(keyed).stream().anyMatch(part -> new String(part, StandardCharsets.UTF_8).equals("key")));
         assertRoundTrip(keyed);
+    }
+
+    @Test
+    @Tag("R28")
+    void theFirstEntryOfARequestTellsOfTheWholeRequest() {
+        BodyHash body = new BodyHash(1, 0xabcL);
+        RequestIds three = RequestIds.of(List.of(ID, ID.next(), ID.next().next()));
+        EventExtras extras = new EventExtras(new Producer("p", 3, 9), new RequestMark(body, three), List.of());
+        Event first = event(ID, ID, Event.NO_TIME, false, "application/json", extras, bytes("1"));
+        assertEquals(
+                List.of("body", "00000000000000010000000000000abc", "ids", EventId.of(ID) + "+2"),
+                encoded(first).stream()
+                        .map(part -> new String(part, StandardCharsets.UTF_8))
+                        .toList()
+                        .subList(11, 15));
+        assertRoundTrip(first);
+        RequestMark alone = new RequestMark(body, RequestIds.of(List.of(ID)));
+        EventExtras keyed = new EventExtras(Producer.idempotencyKey("k"), alone, List.of(new OrdinalRange(1, 2)));
+        Event single = event(ID, new Position(ID.ms(), 9), Event.NO_TIME, false, "application/json", keyed, bytes("1"));
+        assertTrue(encoded(single).stream().noneMatch(part -> new String(part, StandardCharsets.UTF_8).equals("ids")));
+        assertRoundTrip(single);
+    }
+
+    @ParameterizedTest
+    @Tag("R28")
+    @CsvSource({
+        "body,00000000000000010000000000000abc",
+        "body,00000000000000010000000000000ABC,pid,p,epoch,1,seq,1",
+        "ids,EVT0KHTOWnGLuC,pid,p,epoch,1,seq,1",
+        "ids,EVT0KHTOWnGLuC+0,body,00000000000000010000000000000abc,key,k"
+    })
+    void aMarkThatIsNotAsItIsWrittenMakesAnEntryForeign(org.junit.jupiter.params.aggregator.ArgumentsAccessor fields) {
+        List<String> parts = new ArrayList<>(List.of("1764440000000-7", "data", "{}", "n", "42"));
+        for (Object field : fields.toArray()) {
+            parts.add(String.valueOf(field));
+        }
+        assertNull(new EntryDecoder().decode(entry(parts.toArray(new String[0]))));
     }
 
     @Test

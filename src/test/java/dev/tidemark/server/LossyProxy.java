@@ -1,0 +1,128 @@
+package dev.tidemark.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A TCP proxy in front of the server. Fault model: every tenth answer is swallowed and its connection closed, so that the client can't know
+ * what became of its request; every few requests a client's connection is closed while its bytes are held back, and they reach the server
+ * later, when the client has long sent them again on another connection. Bytes aren't altered, and their order within a connection
+ * isn't either. One request at a time is under way on a connection.
+ */
+final class LossyProxy implements AutoCloseable {
+    private static final int ANSWER_DROPPED_EVERY = 10;
+    private static final int REQUEST_DELAYED_EVERY = 50;
+    private static final int DELAY_MS_MAX = 300;
+
+    private final ServerSocket listener;
+    private final SplittableRandom random;
+    private final AtomicInteger answers = new AtomicInteger();
+    private final AtomicInteger requests = new AtomicInteger();
+    private final AtomicLong dropped = new AtomicLong();
+    private final AtomicLong delayed = new AtomicLong();
+    private volatile int target;
+
+    LossyProxy(long seed) throws IOException {
+        listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        random = new SplittableRandom(seed);
+        run(this::accept);
+    }
+
+    int port() {
+        return listener.getLocalPort();
+    }
+
+    /** Port of the server as it runs now. */
+    void target(int port) {
+        target = port;
+    }
+
+    long dropped() {
+        return dropped.get();
+    }
+
+    long delayed() {
+        return delayed.get();
+    }
+
+    private interface Step {
+        void run() throws IOException, InterruptedException;
+    }
+
+    private static void run(Step body) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        body.run();
+                    } catch (IOException closed) {
+                        // One side is gone; the other one is closed by its own thread.
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "lossy-proxy");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept() throws IOException {
+        while (!listener.isClosed()) {
+            Socket client = listener.accept();
+            run(() -> {
+                try (client;
+                        Socket server = new Socket(InetAddress.getLoopbackAddress(), target)) {
+                    server.setTcpNoDelay(true);
+                    client.setTcpNoDelay(true);
+                    run(() -> answers(server, client));
+                    requests(client, server);
+                }
+            });
+        }
+    }
+
+    private void requests(Socket client, Socket server) throws IOException, InterruptedException {
+        InputStream from = client.getInputStream();
+        OutputStream to = server.getOutputStream();
+        byte[] buffer = new byte[64 << 10];
+        for (int length = from.read(buffer); length >= 0; length = from.read(buffer)) {
+            if (requests.incrementAndGet() % REQUEST_DELAYED_EVERY == 0) {
+                delayed.incrementAndGet();
+                client.close();
+                Thread.sleep(delayMs());
+                to.write(buffer, 0, length);
+                Thread.sleep(DELAY_MS_MAX);
+                return;
+            }
+            to.write(buffer, 0, length);
+        }
+    }
+
+    private synchronized int delayMs() {
+        return random.nextInt(1, DELAY_MS_MAX);
+    }
+
+    private void answers(Socket server, Socket client) throws IOException {
+        InputStream from = server.getInputStream();
+        byte[] buffer = new byte[64 << 10];
+        for (int length = from.read(buffer); length >= 0; length = from.read(buffer)) {
+            if (answers.incrementAndGet() % ANSWER_DROPPED_EVERY == 0) {
+                dropped.incrementAndGet();
+                break;
+            }
+            client.getOutputStream().write(buffer, 0, length);
+        }
+        client.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}
