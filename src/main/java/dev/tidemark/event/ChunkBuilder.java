@@ -128,10 +128,17 @@ public final class ChunkBuilder {
             return;
         }
         int last = count - 1;
-        boolean byId = order == Order.ID || columns.entryMs == null || columns.entrySeq == null;
-        Position next = order == Order.ID ? id : entry;
-        long lastMs = byId ? columns.ms[last] : columns.entryMs[last];
-        long lastSeq = byId ? columns.seq[last] : columns.entrySeq[last];
+        Columns there = columns;
+        Position next = id;
+        long lastMs = there.ms[last];
+        long lastSeq = there.seq[last];
+        if (order == Order.ARRIVAL) {
+            next = entry;
+            if (there.entryMs != null && there.entrySeq != null) {
+                lastMs = there.entryMs[last];
+                lastSeq = there.entrySeq[last];
+            }
+        }
         if (Position.compare(next.ms(), next.seq(), lastMs, lastSeq) <= 0) {
             throw new IllegalArgumentException(
                     "a chunk takes rising ids: " + next + " after " + new Position(lastMs, lastSeq));

@@ -21,8 +21,7 @@ public final class NewEvent {
         this(payload, type, time, importId, 1, false);
     }
 
-    private NewEvent(
-            byte[] payload, String type, long time, @Nullable EventId importId, int line, boolean rescueLate) {
+    private NewEvent(byte[] payload, String type, long time, @Nullable EventId importId, int line, boolean rescueLate) {
         this.payload = payload;
         this.type = type;
         this.time = time;

@@ -103,8 +103,8 @@ final class MergedFold {
             }
             fold.firstLive = first;
             fold.liveFloorOrdinal = Math.max(0, memory.lastOrdinal() - length);
-            fold.liveLog = new FoldStatus.LiveLog(
-                    memory.lastOrdinal() - fold.liveFloorOrdinal, bytes, memory.lastOrdinal());
+            fold.liveLog =
+                    new FoldStatus.LiveLog(memory.lastOrdinal() - fold.liveFloorOrdinal, bytes, memory.lastOrdinal());
             return null;
         });
     }
@@ -116,10 +116,8 @@ final class MergedFold {
         Position watermark = fold.archive.watermark();
         StreamSnapshot memory = fold.stream.snapshot();
         if (memory.covers(watermark)) {
-            return Future.succeededFuture(write(
-                    fold,
-                    watermark,
-                    memory.after(watermark, Limits.SLICE_EVENTS_MAX, Limits.SLICE_BYTES_MAX)));
+            return Future.succeededFuture(
+                    write(fold, watermark, memory.after(watermark, Limits.SLICE_EVENTS_MAX, Limits.SLICE_BYTES_MAX)));
         }
         // From before the stream had a window: these entries stand in id order.
         return reader.range(fold.stream.stripe(0), watermark, memory.floor(), REDIS_PAGE)
@@ -325,7 +323,9 @@ final class MergedFold {
         return Future.join(pages).map(all -> {
             Position through = watermark;
             for (Future<LiveLogPage> page : pages) {
-                through = page.result().full() ? Position.min(through, page.result().last()) : through;
+                through = page.result().full()
+                        ? Position.min(through, page.result().last())
+                        : through;
             }
             long count = 0;
             long bytes = 0;

@@ -47,6 +47,7 @@ final class StreamFold {
 
     /** Where order isn't final on arrival: how many events and missing ordinals are archived. */
     long archivedOrdinal;
+
     long liveFloorOrdinal;
     /** Oldest entry known to be in the live log; {@link Position#ZERO} if there is none that is folded. */
     Position firstLive = Position.ZERO;

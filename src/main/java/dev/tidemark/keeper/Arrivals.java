@@ -173,7 +173,6 @@ final class Arrivals {
     }
 
     ArrivalsView view() {
-        return new ArrivalsView(
-                runs, from, to, active.isEmpty() ? null : active.view(), floor, droppedMax, last);
+        return new ArrivalsView(runs, from, to, active.isEmpty() ? null : active.view(), floor, droppedMax, last);
     }
 }

@@ -62,8 +62,7 @@ public final class IdReservation {
             if (!stream.finalOnArrival()) {
                 long windowMs = stream.settings().acceptanceWindowMs();
                 StreamSnapshot snapshot = stream.snapshot();
-                Position frontier =
-                        snapshot.isOpen() ? snapshot.frontier() : frontierAtStart(stream.id(), windowMs);
+                Position frontier = snapshot.isOpen() ? snapshot.frontier() : frontierAtStart(stream.id(), windowMs);
                 if (frontier.isAfter(plain.frontier(stream.id(), windowMs))) {
                     frontiers.put(stream.id(), frontier);
                 }

@@ -40,13 +40,6 @@ public record KeeperLimits(
     /** The same with another bound for events whose place isn't final. */
     public KeeperLimits withAcceptance(long bytesMax) {
         return new KeeperLimits(
-                inFlightEventsMax,
-                inFlightBytesMax,
-                waitingMax,
-                memoryBytesMax,
-                bytesMax,
-                idleMs,
-                openMs,
-                resumeMs);
+                inFlightEventsMax, inFlightBytesMax, waitingMax, memoryBytesMax, bytesMax, idleMs, openMs, resumeMs);
     }
 }

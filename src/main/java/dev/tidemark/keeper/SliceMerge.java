@@ -72,7 +72,8 @@ public final class SliceMerge {
         } else {
             slice[source]++;
             List<Slice> rest = sources.get(source);
-            event[source] = slice[source] < rest.size() ? rest.get(slice[source]).from() : 0;
+            event[source] =
+                    slice[source] < rest.size() ? rest.get(slice[source]).from() : 0;
         }
     }
 
@@ -115,8 +116,9 @@ public final class SliceMerge {
             event[source] = i - 1;
         } else {
             slice[source]--;
-            event[source] =
-                    slice[source] < 0 ? 0 : sources.get(source).get(slice[source]).to() - 1;
+            event[source] = slice[source] < 0
+                    ? 0
+                    : sources.get(source).get(slice[source]).to() - 1;
         }
     }
 

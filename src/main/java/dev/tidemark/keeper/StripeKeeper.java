@@ -260,9 +260,8 @@ final class StripeKeeper {
         List<Event> minted = new ArrayList<>(append.events.size());
         for (NewEvent event : append.events) {
             Position entry = nextId(event);
-            Acceptance.Place place = window == null
-                    ? new Acceptance.Place(entry, false)
-                    : window.place(event, entry, stream.settings());
+            Acceptance.Place place =
+                    window == null ? new Acceptance.Place(entry, false) : window.place(event, entry, stream.settings());
             EventExtras extras = carried.isEmpty() ? null : new EventExtras(null, carried);
             carried = List.of();
             minted.add(new Event(
@@ -491,7 +490,12 @@ final class StripeKeeper {
 
     /** From now on the places of events are decided by {@link Acceptance}. */
     private void sort(Position frontier, Position lastEntry) {
-        acceptance = new Acceptance(stripe.index(), stream.stripes() == 1, clock, frontier, timeline().tail());
+        acceptance = new Acceptance(
+                stripe.index(),
+                stream.stripes() == 1,
+                clock,
+                frontier,
+                timeline().tail());
         arrivals = new Arrivals(stripe, lastEntry);
     }
 
@@ -517,7 +521,8 @@ final class StripeKeeper {
     void sortFromNow() {
         if (timeline != null && acceptance == null && state != State.CLOSED) {
             sort(timeline.tail(), timeline.tail());
-            pending.inFlight().forEach(append -> append.minted.forEach(acceptance::taken));
+            Acceptance window = Objects.requireNonNull(acceptance);
+            pending.inFlight().forEach(append -> append.minted.forEach(window::taken));
             publish();
         }
     }
@@ -814,7 +819,6 @@ final class StripeKeeper {
         arrived.release(stream.frontier());
         countMemory();
         stream.publish(
-                stripe.index(),
-                timeline().snapshot(window.frontier(), window.tail(), lastOrdinal, arrived.view()));
+                stripe.index(), timeline().snapshot(window.frontier(), window.tail(), lastOrdinal, arrived.view()));
     }
 }

@@ -140,7 +140,14 @@ final class StripeOpening {
             // The live log is empty, or Redis came back with less than was folded: memory begins behind the archive.
             long last = newest.isEmpty() ? 0 : newest.getLast().ordinal();
             return new Opened(
-                    watermark, lastPossible, watermark, watermark, Math.max(archived.lastOrdinal(), last), false, watermark, List.of());
+                    watermark,
+                    lastPossible,
+                    watermark,
+                    watermark,
+                    Math.max(archived.lastOrdinal(), last),
+                    false,
+                    watermark,
+                    List.of());
         }
         Event first = newest.getFirst();
         Event last = newest.getLast();

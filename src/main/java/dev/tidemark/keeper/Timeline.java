@@ -212,8 +212,7 @@ final class Timeline {
     }
 
     /** With events above the frontier, which aren't here. */
-    TimelineSnapshot snapshot(
-            Position frontier, Position newest, long newestOrdinal, @Nullable ArrivalsView arrivals) {
+    TimelineSnapshot snapshot(Position frontier, Position newest, long newestOrdinal, @Nullable ArrivalsView arrivals) {
         @Nullable Chunk growing = active.isEmpty() ? null : active.view();
         return new TimelineSnapshot(
                 sealed, from, to, growing, arrivals, count(), floor, newest, frontier, newestOrdinal, true);

@@ -20,9 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TimelineSnapshot implements StreamSnapshot {
     /** Nothing is known: the stripe hasn't been opened. */
-    public static final TimelineSnapshot COLD =
-            new TimelineSnapshot(
-                    new Chunk[0], 0, 0, null, null, 0, Position.ZERO, Position.ZERO, Position.ZERO, 0, false);
+    public static final TimelineSnapshot COLD = new TimelineSnapshot(
+            new Chunk[0], 0, 0, null, null, 0, Position.ZERO, Position.ZERO, Position.ZERO, 0, false);
 
     /** Shared with later snapshots, which only add behind {@link #to}. */
     private final Chunk[] sealed;

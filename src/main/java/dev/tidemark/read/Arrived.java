@@ -131,7 +131,8 @@ record Arrived(List<Slice> events, Position through, List<Position> floors, bool
             if (index[lowest] == from.to()) {
                 slice[lowest]++;
                 List<Slice> rest = sources.get(lowest);
-                index[lowest] = slice[lowest] < rest.size() ? rest.get(slice[lowest]).from() : 0;
+                index[lowest] =
+                        slice[lowest] < rest.size() ? rest.get(slice[lowest]).from() : 0;
             }
             return true;
         }

@@ -338,8 +338,7 @@ final class DescendingMerge implements MergeRead {
         return Future.succeededFuture(page.falling(MergePage.End.REACHED, complete));
     }
 
-    private Future<MergePage> announceBelow(
-            PageBuilder page, StreamSnapshot snapshot, Position below, Neighbour last) {
+    private Future<MergePage> announceBelow(PageBuilder page, StreamSnapshot snapshot, Position below, Neighbour last) {
         return neighbours
                 .ordinalAt(snapshot, below)
                 .compose(ordinal -> {

@@ -109,11 +109,12 @@ final class MergedTail {
         List<List<Position>> winners = new ArrayList<>();
         for (StripeNewest stripe : stripes) {
             Position above = floor;
-            winners.add(n == 0
-                    ? List.of()
-                    : stripe.ids().stream()
-                            .filter(id -> id.isAfter(above) && !id.isAfter(top) && id.compareTo(lowest) >= 0)
-                            .toList());
+            winners.add(
+                    n == 0
+                            ? List.of()
+                            : stripe.ids().stream()
+                                    .filter(id -> id.isAfter(above) && !id.isAfter(top) && id.compareTo(lowest) >= 0)
+                                    .toList());
         }
         return new Choice(winners, top, frontier, floor, tail, arrived);
     }
@@ -180,8 +181,7 @@ final class MergedTail {
     }
 
     /** What one moment gave: everything above the floor, or the newest N of it. */
-    private record Cut(
-            List<Slice> events, Position frontier, Position floor, Position tail, List<Position> arrived) {}
+    private record Cut(List<Slice> events, Position frontier, Position floor, Position tail, List<Position> arrived) {}
 
     /** With one stripe, one step: its snapshot has ids and payloads. */
     static Future<TailAnswer> ofOneStripe(

@@ -119,9 +119,7 @@ final class Neighbours {
             Chunk events = page.events();
             if (!source.finalOnArrival()) {
                 return Future.succeededFuture(
-                        events.count() == 0
-                                ? Optional.empty()
-                                : removedBelow(events.first(), after, through));
+                        events.count() == 0 ? Optional.empty() : removedBelow(events.first(), after, through));
             }
             if (events.count() == 0 || Neighbour.follows(Math.max(0, last), events, 0)) {
                 return Future.succeededFuture(Optional.empty());

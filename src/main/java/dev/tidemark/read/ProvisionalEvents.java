@@ -21,8 +21,7 @@ final class ProvisionalEvents {
      *     their end
      * @param arrived what had arrived, by stripe
      */
-    static List<Slice> marked(
-            Generation generation, List<Slice> events, Position frontier, List<Position> arrived) {
+    static List<Slice> marked(Generation generation, List<Slice> events, Position frontier, List<Position> arrived) {
         if (events.isEmpty()) {
             return List.of();
         }

@@ -67,8 +67,7 @@ final class ProvisionalScan {
         }
 
         private MergePage arrivals(int eventsMax, long bytesMax) {
-            Arrived next =
-                    Arrived.after(source.generation(), snapshot, through, floors, bound, eventsMax, bytesMax);
+            Arrived next = Arrived.after(source.generation(), snapshot, through, floors, bound, eventsMax, bytesMax);
             through = next.through();
             floors = next.floors();
             return new MergePage(
@@ -121,12 +120,11 @@ final class ProvisionalScan {
             }
             ChunkBuilder page = ChunkBuilder.inGivenOrder(generation, Math.max(1, left - first), 4 << 10);
             for (Slice slice : provisional.subList(first, left)) {
-                page.addGiven(
-                        slice.chunk(), slice.from(), new Cursor(generation, slice.first()).bytes(), true);
+                page.addGiven(slice.chunk(), slice.from(), new Cursor(generation, slice.first()).bytes(), true);
             }
             left = first;
-            return Future.succeededFuture(new MergePage(
-                    List.of(page.view().slice()), List.of(), MergePage.End.MORE, true));
+            return Future.succeededFuture(
+                    new MergePage(List.of(page.view().slice()), List.of(), MergePage.End.MORE, true));
         }
 
         @Override

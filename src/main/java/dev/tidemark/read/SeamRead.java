@@ -90,8 +90,7 @@ final class SeamRead {
         return archived.equals(Position.ZERO) ? firstLive : archived;
     }
 
-    private static Position first(
-            StreamSnapshot snapshot, Folding.@Nullable LiveLogFigures live, Position watermark) {
+    private static Position first(StreamSnapshot snapshot, Folding.@Nullable LiveLogFigures live, Position watermark) {
         if (live != null && !live.first().equals(Position.ZERO)) {
             return live.first();
         }

@@ -50,8 +50,7 @@ final class StreamFeed {
     private record Batch(StreamSnapshot snapshot, Position after, View view, List<Slice> events) {}
 
     /** Arrivals behind a place in a snapshot. */
-    private record ArrivedBatch(
-            MergedSnapshot snapshot, Position through, List<Position> floors, Arrived arrived) {}
+    private record ArrivedBatch(MergedSnapshot snapshot, Position through, List<Position> floors, Arrived arrived) {}
 
     StreamFeed(LiveStream stream, EventLoop loop, Clock clock, ReadPace pace) {
         this.stream = stream;
@@ -162,13 +161,7 @@ final class StreamFeed {
             return last.arrived;
         }
         Arrived arrived = Arrived.after(
-                stream.id().generation(),
-                from,
-                through,
-                floors,
-                Position.MAX,
-                pace.batchEvents(),
-                pace.batchBytes());
+                stream.id().generation(), from, through, floors, Position.MAX, pace.batchEvents(), pace.batchBytes());
         arrivedBatch = new ArrivedBatch(from, through, floors, arrived);
         return arrived;
     }

@@ -112,8 +112,8 @@ final class StreamScan implements Reads.Scan {
 
     private static List<Slice> provisional(StreamSnapshot snapshot, ReadRange range) {
         return snapshot.provisional().stream()
-                .filter(slice -> slice.first().isAfter(range.after())
-                        && !slice.first().isAfter(range.through()))
+                .filter(slice ->
+                        slice.first().isAfter(range.after()) && !slice.first().isAfter(range.through()))
                 .toList();
     }
 

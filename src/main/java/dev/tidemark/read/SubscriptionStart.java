@@ -19,7 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param first what is given before anything else
  * @param gap what the subscriber is told before that; null if there is nothing
  */
-record SubscriptionStart(Position position, List<Position> floors, List<Slice> first, @Nullable Gap gap) {
+record SubscriptionStart(
+        Position position,
+        List<Position> floors,
+        List<Slice> first,
+        @Nullable Gap gap) {
     static final String EARLIEST = "earliest";
     static final String LATEST = "latest";
 
@@ -81,8 +85,7 @@ record SubscriptionStart(Position position, List<Position> floors, List<Slice> f
                     .map(SubscriptionStart::at);
         }
         List<Slice> newest = provisional.subList(provisional.size() - n, provisional.size());
-        List<Slice> marked =
-                ProvisionalEvents.marked(source.generation(), newest, merged.frontier(), merged.arrived());
+        List<Slice> marked = ProvisionalEvents.marked(source.generation(), newest, merged.frontier(), merged.arrived());
         return Future.succeededFuture(at(Arrived.all(merged), marked));
     }
 
@@ -98,8 +101,7 @@ record SubscriptionStart(Position position, List<Position> floors, List<Slice> f
         }
         Problem ahead = snapshot.isOpen() ? StreamScan.aheadOrNull(source, snapshot, cursor.position()) : null;
         return ahead == null
-                ? Future.succeededFuture(
-                        new SubscriptionStart(cursor.position(), cursor.floors(), List.of(), null))
+                ? Future.succeededFuture(new SubscriptionStart(cursor.position(), cursor.floors(), List.of(), null))
                 : Future.failedFuture(ahead);
     }
 

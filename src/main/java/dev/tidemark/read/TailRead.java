@@ -104,8 +104,7 @@ final class TailRead {
     record Deep(List<Slice> events, boolean complete) {}
 
     /** What lies below {@code newer}. */
-    static Future<Deep> deeper(
-            DescendingMerge merge, List<Slice> newer, int wanted, long bytesMax, boolean complete) {
+    static Future<Deep> deeper(DescendingMerge merge, List<Slice> newer, int wanted, long bytesMax, boolean complete) {
         return further(merge, newer, wanted, bytesMax - jsonBytes(newer), complete);
     }
 
@@ -145,8 +144,7 @@ final class TailRead {
         return fitted(source, events, complete, source.cursor(last), bytesMax);
     }
 
-    static TailAnswer fitted(
-            StreamSource source, List<Slice> events, boolean complete, Cursor cursor, long bytesMax) {
+    static TailAnswer fitted(StreamSource source, List<Slice> events, boolean complete, Cursor cursor, long bytesMax) {
         List<Slice> fitting = fitting(events, bytesMax);
         return new TailAnswer(source.stream().id(), fitting, complete && fitting == events, cursor);
     }

@@ -7,7 +7,6 @@ import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Limits;
-import dev.tidemark.event.Position;
 import dev.tidemark.event.StoredRequest;
 import dev.tidemark.fold.ArchiveStreamStore;
 import dev.tidemark.fold.FoldLanes;
@@ -186,7 +185,8 @@ final class Assembly {
         boolean clean = before == null || before.clean();
         IdReservation ids = new IdReservation(
                 high -> callers.here(vertx.executeBlocking(() -> {
-                    file.write(ReservationFile.Reservation.running(high, parts.facts().runId()));
+                    file.write(ReservationFile.Reservation.running(
+                            high, parts.facts().runId()));
                     return null;
                 })),
                 clock,

@@ -20,8 +20,8 @@ import dev.tidemark.keeper.Appends;
 import dev.tidemark.keeper.KeeperWorld;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamSnapshot;
-import dev.tidemark.keeper.StripeTails;
 import dev.tidemark.keeper.Streams;
+import dev.tidemark.keeper.StripeTails;
 import dev.tidemark.livelog.FakeLiveLog.Command;
 import dev.tidemark.livelog.LiveLogException.Kind;
 import dev.tidemark.read.EventLoop;
@@ -89,7 +89,9 @@ final class SortedStreamSimulation implements EventLoop, Streams {
     SortedStreamSimulation(long seed) {
         random = new Random(seed);
         stripes = random.nextBoolean() ? 1 : 1 + random.nextInt(4);
-        windowMs = stripes > 1 && random.nextInt(3) == 0 ? 0 : List.of(20L, 200L, 3_000L).get(random.nextInt(3));
+        windowMs = stripes > 1 && random.nextInt(3) == 0
+                ? 0
+                : List.of(20L, 200L, 3_000L).get(random.nextInt(3));
         Map<Setting, Long> chosen = new EnumMap<>(Setting.class);
         chosen.put(Setting.STRIPES, (long) stripes);
         chosen.put(Setting.ACCEPTANCE_WINDOW, windowMs);
@@ -198,7 +200,8 @@ final class SortedStreamSimulation implements EventLoop, Streams {
         for (int i = 0; i < names.size(); i++) {
             Position id = answer.ids().get(i);
             assertTrue(id.isAfter(finalThrough), "event " + id + " was added below the frontier " + finalThrough);
-            note("acked " + names.get(i) + " " + id + " claimed " + events.get(i).time());
+            note("acked " + names.get(i) + " " + id + " claimed "
+                    + events.get(i).time());
             acked.put(names.get(i), new Acked(id, events.get(i).time()));
             open.remove(names.get(i));
         }
@@ -311,7 +314,9 @@ final class SortedStreamSimulation implements EventLoop, Streams {
         drain();
         TailAnswer tail = KeeperWorld.succeeded(answer);
         List<String> given = names(tail.events());
-        assertTrue(tail.complete() || mayLookLost, () -> "tail " + n + " " + view + " isn't complete: " + given + ", archive " + world.archive.calls());
+        assertTrue(
+                tail.complete() || mayLookLost,
+                () -> "tail " + n + " " + view + " isn't complete: " + given + ", archive " + world.archive.calls());
         List<String> known = withoutOpen(given);
         List<String> wanted = newest(expected, known.size());
         assertEquals(wanted, known, "tail " + n + " " + view);
@@ -342,8 +347,7 @@ final class SortedStreamSimulation implements EventLoop, Streams {
         for (Slice slice : events) {
             for (int i = slice.from(); i < slice.to(); i++) {
                 Chunk chunk = slice.chunk();
-                String json = new String(
-                        chunk.slab(), chunk.jsonStart(i), chunk.jsonLength(i), StandardCharsets.UTF_8);
+                String json = new String(chunk.slab(), chunk.jsonStart(i), chunk.jsonLength(i), StandardCharsets.UTF_8);
                 boolean above = chunk.position(i).isAfter(frontier);
                 assertEquals(above, json.contains("\"provisional\":true"), json + " at frontier " + frontier);
             }
@@ -399,7 +403,8 @@ final class SortedStreamSimulation implements EventLoop, Streams {
                     java.util.Collections.reverse(given);
                 }
                 names.addAll(given);
-                assertTrue(mayLookLost || page.gaps().isEmpty(), () -> page.gaps().toString());
+                assertTrue(
+                        mayLookLost || page.gaps().isEmpty(), () -> page.gaps().toString());
                 if (page.end() && page.bounded()) {
                     return names;
                 }
@@ -484,8 +489,7 @@ final class SortedStreamSimulation implements EventLoop, Streams {
 
         void reconnect() {
             if (subscription == null && world.liveStream().snapshot().isOpen()) {
-                SubscribeRequest request =
-                        new SubscribeRequest(cursor, -1, view, false, SubscribeRequest.Slow.ARCHIVE);
+                SubscribeRequest request = new SubscribeRequest(cursor, -1, view, false, SubscribeRequest.Slow.ARCHIVE);
                 subscription = reads.subscribe(world.liveStream().name(), request, this);
                 note(this + " connects at " + dev.tidemark.event.Cursor.parseOrNull(cursor));
             }

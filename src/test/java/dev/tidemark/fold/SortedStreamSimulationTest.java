@@ -23,8 +23,7 @@ class SortedStreamSimulationTest {
                 simulation.run(STEPS);
             } catch (AssertionError | RuntimeException e) {
                 List<String> trace = simulation.trace();
-                throw new AssertionError(
-                        "seed " + seed + ": " + e.getMessage() + "\n" + String.join("\n", trace), e);
+                throw new AssertionError("seed " + seed + ": " + e.getMessage() + "\n" + String.join("\n", trace), e);
             }
         }
     }

@@ -77,7 +77,8 @@ class IdReservationTest {
     @Test
     void aFenceIsNeededUnlessTheStopWasCleanOrTheStreamIsNew() {
         IdReservation unclean = reservation(5);
-        IdReservation clean = new IdReservation(high -> Future.succeededFuture(), clock, 5, true, IdReservation.Stop.NONE);
+        IdReservation clean =
+                new IdReservation(high -> Future.succeededFuture(), clock, 5, true, IdReservation.Stop.NONE);
         assertTrue(unclean.needsFence(false));
         assertTrue(!unclean.needsFence(true));
         assertTrue(!clean.needsFence(false));

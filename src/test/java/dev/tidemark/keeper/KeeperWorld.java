@@ -49,7 +49,8 @@ public final class KeeperWorld implements SealedChunks {
     KeeperWorld(Map<Setting, Long> chosen, KeeperLimits limits) {
         this.chosen = chosen;
         this.limits = limits;
-        succeeded(liveLog.create(STREAM, chosen.getOrDefault(Setting.STRIPES, 1L).intValue(), "{}"));
+        succeeded(
+                liveLog.create(STREAM, chosen.getOrDefault(Setting.STRIPES, 1L).intValue(), "{}"));
         boot(true, true);
     }
 
@@ -163,8 +164,7 @@ public final class KeeperWorld implements SealedChunks {
         return append(0, events, request);
     }
 
-    public Future<Appends.Appended> append(
-            int stripe, List<NewEvent> events, @Nullable ProducerRequest request) {
+    public Future<Appends.Appended> append(int stripe, List<NewEvent> events, @Nullable ProducerRequest request) {
         Promise<Appends.Appended> promise = Promise.promise();
         keeper.append(stream, stripe, new PendingAppend(events, request, clock.monotonicNs(), promise));
         return promise.future();

@@ -27,7 +27,8 @@ class MemoryTest {
     private static final int IDLE_MS = 60_000;
 
     private static KeeperWorld world(long memoryBytes, Map<Setting, Long> settings) {
-        return new KeeperWorld(settings, new KeeperLimits(100_000, 64 << 20, 100, memoryBytes, 1 << 20, IDLE_MS, 10_000, 1_000));
+        return new KeeperWorld(
+                settings, new KeeperLimits(100_000, 64 << 20, 100, memoryBytes, 1 << 20, IDLE_MS, 10_000, 1_000));
     }
 
     private static Future<Appends.Appended> appendLarge(KeeperWorld world, int number) {
@@ -102,7 +103,7 @@ class MemoryTest {
         assertEquals("no", ((Problem) last.cause()).fields().get("stored"));
         long stored = appends.stream().filter(Future::succeeded).count();
         assertEquals(stored, world.live().size());
-        assertEquals(stored, world.stream().snapshot(0).count(), "all of it is in memory");
+        assertEquals(stored, world.stream().snapshot().count(), "all of it is in memory");
         foldAll(world);
         succeeded(appendLarge(world, 501));
     }
