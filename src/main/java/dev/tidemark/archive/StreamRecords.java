@@ -75,23 +75,48 @@ public final class StreamRecords {
         Map<StreamName, StreamRecord> newest = new TreeMap<>();
         List<StreamRecord> unfinished = new ArrayList<>();
         List<BadRecord> bad = new ArrayList<>();
-        for (Path nameFolder : folders(root)) {
-            for (Path folder : folders(nameFolder)) {
-                try {
-                    StreamRecord record = read(folder);
-                    if (record == null) {
-                        removeIfEmpty(folder, bad);
-                    } else if (record.deleted()) {
-                        unfinished.add(record);
-                    } else {
-                        keepNewer(newest, record, unfinished);
-                    }
-                } catch (IOException | IllegalArgumentException | ClassCastException e) {
-                    bad.add(new BadRecord(folder, String.valueOf(e.getMessage())));
-                }
+        // Many small files: most of it is waiting for the system.
+        List<List<Look>> looks =
+                folders(root).parallelStream().map(StreamRecords::lookInto).toList();
+        for (Look look : looks.stream().flatMap(List::stream).toList()) {
+            StreamRecord record = look.record();
+            if (look.bad() != null) {
+                bad.add(look.bad());
+            } else if (record == null) {
+                removeIfEmptyOrBad(look.folder(), bad);
+            } else if (record.deleted()) {
+                unfinished.add(record);
+            } else {
+                keepNewer(newest, record, unfinished);
             }
         }
         return new Listing(new ArrayList<>(newest.values()), unfinished, bad);
+    }
+
+    /** What a folder holds: a record, or nothing, or what can't be understood. */
+    private record Look(
+            Path folder,
+            @Nullable StreamRecord record,
+            @Nullable BadRecord bad) {}
+
+    private static List<Look> lookInto(Path nameFolder) {
+        List<Look> looks = new ArrayList<>();
+        for (Path folder : folders(nameFolder)) {
+            try {
+                looks.add(new Look(folder, read(folder), null));
+            } catch (IOException | IllegalArgumentException | ClassCastException e) {
+                looks.add(new Look(folder, null, new BadRecord(folder, String.valueOf(e.getMessage()))));
+            }
+        }
+        return looks;
+    }
+
+    private static void removeIfEmptyOrBad(Path folder, List<BadRecord> bad) {
+        try {
+            removeIfEmpty(folder, bad);
+        } catch (IOException e) {
+            bad.add(new BadRecord(folder, String.valueOf(e.getMessage())));
+        }
     }
 
     private static void keepNewer(

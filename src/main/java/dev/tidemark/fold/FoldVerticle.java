@@ -47,6 +47,7 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
     /** On the fold. */
     private final FoldQueue queue;
 
+    private boolean starting;
     private boolean stopped;
 
     FoldVerticle(FoldCycle cycle, Archives archives, SealedChunks keepers, Clock clock, CallerContext callers) {
@@ -170,9 +171,18 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
         startNext();
     }
 
+    /** A cycle that needs nothing of Redis ends within its start, and then the loop here goes on: not one call within the other. */
     private void startNext() {
-        for (StreamFold next = queue.next(); next != null; next = queue.next()) {
-            start(next);
+        if (starting) {
+            return;
+        }
+        starting = true;
+        try {
+            for (StreamFold next = queue.next(); next != null; next = queue.next()) {
+                start(next);
+            }
+        } finally {
+            starting = false;
         }
     }
 

@@ -12,6 +12,7 @@ public final class FixedStream implements LiveStream {
     private final StreamSettings settings;
     public volatile TimelineSnapshot snapshot = TimelineSnapshot.COLD;
     public volatile boolean deleted;
+    public volatile Future<Void> opening = Future.succeededFuture();
 
     public FixedStream(StreamId id, Map<Setting, Long> chosen) {
         this.id = id;
@@ -45,7 +46,7 @@ public final class FixedStream implements LiveStream {
 
     @Override
     public Future<Void> open() {
-        return Future.succeededFuture();
+        return opening;
     }
 
     @Override
