@@ -13,8 +13,6 @@ import dev.tidemark.event.ProducerRequest;
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StoredRequest;
 import dev.tidemark.keeper.Appends;
-import dev.tidemark.livelog.FakeLiveLog.Command;
-import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -182,22 +180,6 @@ class ProducerCheckpointsTest {
         assertEquals(List.of(0L), seqs());
         succeeded(world.run());
         assertEquals(List.of(0L, 1L), seqs());
-    }
-
-    @Test
-    void whatIsFoldedAndTrimmedWhileTheHistoryIsReadIsNotForgotten() {
-        Appends.Appended first = append(0);
-        append(1);
-        world.killAndRestart(0);
-        succeeded(world.run());
-        world.keeper.liveLog.holdBytes(Command.RANGE);
-        Future<Appends.Appended> again = world.keeper.append(events(1), request(new Producer("p", 0, 0)));
-        assertFalse(again.isComplete());
-        world.sealAndRun();
-        assertEquals(1, world.keeper.live().size());
-        world.keeper.liveLog.arrive();
-        assertTrue(succeeded(again).duplicate());
-        assertEquals(first.ids(), again.result().ids());
     }
 
     @Test

@@ -189,16 +189,34 @@ class ProducerAppendsTest {
     @Tag("T13")
     void repetitionsOfWhatIsOnlyInTheArchiveAreKnownAfterAKill() {
         Appends.Appended first = fresh(append(0));
-        world.seal();
-        world.archive.append(world.stream().snapshot(0).sealedAfter(Position.ZERO, 10, 1 << 20));
-        world.archive.force();
-        world.archive.publish(first.highest());
-        succeeded(world.liveLog.trim(world.stream().stripe(0), first.highest().next()));
+        foldAndTrim(first.highest());
         assertEquals(List.of(), world.live());
         world.killAndRestart(0);
         assertDuplicate(first, append(0));
         assertEquals(List.of(), world.live());
         fresh(append(1));
+    }
+
+    private void foldAndTrim(Position through) {
+        world.seal();
+        world.archive.append(world.stream().snapshot(0).sealedAfter(Position.ZERO, 10, 1 << 20));
+        world.archive.force();
+        world.archive.publish(through);
+        succeeded(world.liveLog.trim(world.stream().stripe(0), through.next()));
+    }
+
+    @Test
+    void whatIsFoldedAndTrimmedWhileTheHistoryIsReadIsNotForgotten() {
+        Appends.Appended first = fresh(append(0));
+        world.killAndRestart(0);
+        world.open();
+        world.liveLog.holdBytes(Command.RANGE);
+        Future<Appends.Appended> again = append(0);
+        assertFalse(again.isComplete());
+        foldAndTrim(first.highest());
+        assertEquals(List.of(), world.live());
+        world.liveLog.arrive();
+        assertDuplicate(first, again);
     }
 
     @Test
