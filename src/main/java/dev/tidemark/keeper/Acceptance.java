@@ -35,7 +35,7 @@ final class Acceptance {
 
     private Position frontier;
     private Position tail;
-    /** The newest entry id used, and when that was. */
+    /** The newest number used in the stream as far as this stripe knows, and since when it does. */
     private Position newest;
 
     private long newestNs;
@@ -89,7 +89,7 @@ final class Acceptance {
     /** Gives an event its place; {@code entry} is its entry id, just minted. */
     Place place(NewEvent event, Position entry, StreamSettings settings) {
         use(entry);
-        newest = entry;
+        newest = Position.max(newest, entry);
         newestNs = clock.monotonicNs();
         if (settings.acceptanceWindowMs() == 0 || event.time() == Event.NO_TIME || event.time() >= entry.ms()) {
             return new Place(entry, false);
@@ -113,16 +113,22 @@ final class Acceptance {
     /**
      * Moves the frontier as far as it can go now.
      *
-     * @param highMs it stays below this: after a kill it starts there
+     * @param streamNewest the newest event of all stripes
+     * @param highMs it stays below this, with room for an id: after a kill it starts there
      */
-    void advance(StreamSettings settings, @Nullable Position lowestInFlight, long highMs) {
+    void advance(
+            StreamSettings settings, @Nullable Position lowestInFlight, Position streamNewest, long highMs) {
+        if (streamNewest.isAfter(newest)) {
+            newest = streamNewest;
+            newestNs = clock.monotonicNs();
+        }
         long windowMs = settings.acceptanceWindowMs();
         Position target = onlyStripe && windowMs == 0 ? tail : endBefore(clock.nowMs() - windowMs);
         if (clock.monotonicNs() - newestNs > windowMs * 1_000_000) {
             // Ids may be ahead of the wall clock: what is older than the window by monotonic time is final too.
             target = Position.max(target, newest);
         }
-        raise(Position.min(target, endBefore(highMs)), lowestInFlight);
+        raise(Position.min(target, endBefore(highMs - 1)), lowestInFlight);
     }
 
     /** Moves the frontier to {@code target}, or as near as what is in flight allows. */

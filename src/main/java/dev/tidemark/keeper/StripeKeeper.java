@@ -291,7 +291,8 @@ final class StripeKeeper {
 
     private Position nextId(NewEvent event) {
         if (event.importId() == null) {
-            return mint.next(clock.nowMs());
+            long finalMs = acceptance == null ? 0 : acceptance.frontier().ms();
+            return mint.next(Math.max(clock.nowMs(), finalMs + 1));
         }
         Position id = event.importId().position();
         mint.imported(id);
@@ -664,10 +665,13 @@ final class StripeKeeper {
     }
 
     private void advance(Acceptance window) {
+        Position newest = stream.stripes() > 1 ? stream.newest() : window.tail();
+        clock.reached(newest.ms());
         keeper.reservation().ensure(clock.nowMs() - stream.settings().acceptanceWindowMs());
         window.advance(
                 stream.settings(),
                 pending.lowestIdInFlight(),
+                newest,
                 keeper.reservation().highMs());
     }
 
