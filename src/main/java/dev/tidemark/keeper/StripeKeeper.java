@@ -667,7 +667,8 @@ final class StripeKeeper {
     private void advance(Acceptance window) {
         Position newest = stream.stripes() > 1 ? stream.newest() : window.tail();
         clock.reached(newest.ms());
-        keeper.reservation().ensure(clock.nowMs() - stream.settings().acceptanceWindowMs());
+        keeper.reservation()
+                .ensure(Math.max(newest.ms(), clock.nowMs() - stream.settings().acceptanceWindowMs()));
         window.advance(
                 stream.settings(),
                 pending.lowestIdInFlight(),
