@@ -4,6 +4,11 @@ import java.util.List;
 
 /** What health answers are made of. Called on event loops: it only looks at what is known and never waits. */
 public interface Health {
+    /** All metrics in the text format of Prometheus. */
+    default String metrics() {
+        return "";
+    }
+
     /** The checks ({@code redis}, {@code fold}, {@code disk}, {@code keepers}), always in the same order. */
     List<Check> checks();
 

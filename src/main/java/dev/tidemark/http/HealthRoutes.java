@@ -7,6 +7,8 @@ import java.util.List;
 
 /** {@code /health/live}, {@code /health/ready} and the home page. */
 final class HealthRoutes {
+    private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+
     private final Health health;
 
     HealthRoutes(Health health) {
@@ -15,6 +17,10 @@ final class HealthRoutes {
 
     void text(Exchange exchange, String text) {
         exchange.answer(200, "text/plain; charset=utf-8", Buffer.buffer(text));
+    }
+
+    void metrics(Exchange exchange) {
+        exchange.answer(200, PROMETHEUS, Buffer.buffer(health.metrics()));
     }
 
     /** The process answers: that is all it says. */

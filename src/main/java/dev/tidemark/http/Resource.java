@@ -10,6 +10,7 @@ enum Resource {
     HOME(HttpMethod.GET, HttpMethod.HEAD),
     LIVE(HttpMethod.GET, HttpMethod.HEAD),
     READY(HttpMethod.GET, HttpMethod.HEAD),
+    METRICS(HttpMethod.GET, HttpMethod.HEAD),
     STREAMS(HttpMethod.GET, HttpMethod.HEAD),
     STREAM(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.PUT, HttpMethod.DELETE),
     EVENTS(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.POST),
@@ -66,6 +67,7 @@ enum Resource {
             case "" -> segments.isEmpty() ? HOME : null;
             case "health/live" -> LIVE;
             case "health/ready" -> READY;
+            case "metrics" -> METRICS;
             case "v1/streams" -> STREAMS;
             default -> null;
         };

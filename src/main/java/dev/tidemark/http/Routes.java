@@ -20,6 +20,7 @@ final class Routes {
               GET  /v1/streams/{stream}/subscribe   follow (WebSocket; or SSE on /events by Accept)
               GET  /v1/streams                      list
               GET  /health/ready                    how the server is
+              GET  /metrics                         figures for Prometheus
             """;
 
     private final AppendRoute append;
@@ -75,6 +76,7 @@ final class Routes {
             case HOME -> health.text(exchange, HOME_TEXT);
             case LIVE -> health.live(exchange);
             case READY -> health.ready(exchange);
+            case METRICS -> health.metrics(exchange);
             default -> streams.list(exchange);
         }
     }

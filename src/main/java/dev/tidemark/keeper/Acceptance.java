@@ -116,8 +116,7 @@ final class Acceptance {
      * @param streamNewest the newest event of all stripes
      * @param highMs it stays below this, with room for an id: after a kill it starts there
      */
-    void advance(
-            StreamSettings settings, @Nullable Position lowestInFlight, Position streamNewest, long highMs) {
+    void advance(StreamSettings settings, @Nullable Position lowestInFlight, Position streamNewest, long highMs) {
         if (streamNewest.isAfter(newest)) {
             newest = streamNewest;
             newestNs = clock.monotonicNs();

@@ -35,6 +35,7 @@ final class Keeper {
     private final KeeperLimits limits;
     private final TimelineMemory memory;
     private final MemoryRelief relief;
+    private final KeeperCounters counters = new KeeperCounters();
 
     private final Map<StripeId, StripeKeeper> stripes = new HashMap<>();
     private final Map<StripeId, List<Promise<Void>>> openings = new HashMap<>();
@@ -91,6 +92,10 @@ final class Keeper {
     /** What is in the way of the connection; empty if it stands. */
     String trouble() {
         return trouble;
+    }
+
+    KeeperCounters counters() {
+        return counters;
     }
 
     /** What all keepers share. */

@@ -146,6 +146,25 @@ public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
         return Future.all(closed).mapEmpty();
     }
 
+    /** Late events that were stored since the start. Any thread. */
+    public long lateRescued() {
+        return keepers.stream()
+                .mapToLong(keeper -> keeper.counters().lateRescued.sum())
+                .sum();
+    }
+
+    /** Events that were refused for the times that they, or others of their requests, claimed. Any thread. */
+    public long timesRefused() {
+        return keepers.stream()
+                .mapToLong(keeper -> keeper.counters().timesRefused.sum())
+                .sum();
+    }
+
+    /** Heap bytes of all timelines, and of the appends under way to them. Any thread. */
+    public long memoryBytes() {
+        return keepers.isEmpty() ? 0 : keepers.get(0).memory().bytes();
+    }
+
     /** What keeps a keeper from its connection; empty if nothing does. Any thread. */
     public String trouble() {
         for (Keeper keeper : keepers) {

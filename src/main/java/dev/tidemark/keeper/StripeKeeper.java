@@ -284,6 +284,7 @@ final class StripeKeeper {
         advance(window);
         Problem refusal = window.refusalOrNull(append.events, stream.settings(), clock.nowMs());
         if (refusal != null) {
+            keeper.counters().timesRefused.add(append.events.size());
             append.fail(refusal);
         }
         return refusal == null;
@@ -372,6 +373,9 @@ final class StripeKeeper {
         } else {
             arrived.add(event, stream.settings());
             window.acknowledged(event);
+            if (event.late()) {
+                keeper.counters().lateRescued.increment();
+            }
         }
         lastOrdinal = event.ordinal();
     }

@@ -310,6 +310,7 @@ final class Assembly {
                 group,
                 fold,
                 directory,
+                new ServerMetrics(group, reader, directory, fold),
                 Objects.requireNonNull(data).path(),
                 parts.facts().warnings(),
                 () -> stopping,

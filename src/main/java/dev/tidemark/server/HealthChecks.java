@@ -22,6 +22,7 @@ final class HealthChecks implements Health {
     private final KeeperGroup keepers;
     private final Folds folds;
     private final StreamDirectory streams;
+    private final ServerMetrics metrics;
     private final Path data;
     private final List<String> redisWarnings;
     private final BooleanSupplier stopping;
@@ -36,6 +37,7 @@ final class HealthChecks implements Health {
             KeeperGroup keepers,
             Folds folds,
             StreamDirectory streams,
+            ServerMetrics metrics,
             Path data,
             List<String> redisWarnings,
             BooleanSupplier stopping,
@@ -43,11 +45,17 @@ final class HealthChecks implements Health {
         this.keepers = keepers;
         this.folds = folds;
         this.streams = streams;
+        this.metrics = metrics;
         this.data = data;
         this.redisWarnings = List.copyOf(redisWarnings);
         this.stopping = stopping;
         this.clock = clock;
         this.startedMs = clock.wallMs();
+    }
+
+    @Override
+    public String metrics() {
+        return metrics.scrape();
     }
 
     @Override

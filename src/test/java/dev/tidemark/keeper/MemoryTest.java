@@ -104,6 +104,7 @@ class MemoryTest {
         long stored = appends.stream().filter(Future::succeeded).count();
         assertEquals(stored, world.live().size());
         assertEquals(stored, world.stream().snapshot().count(), "all of it is in memory");
+        world.pass(1_100);
         foldAll(world);
         succeeded(appendLarge(world, 501));
     }

@@ -1,0 +1,86 @@
+package dev.tidemark.server;
+
+import dev.tidemark.fold.FoldStatus;
+import dev.tidemark.fold.Folds;
+import dev.tidemark.keeper.KeeperGroup;
+import dev.tidemark.keeper.LiveStream;
+import dev.tidemark.keeper.StreamDirectory;
+import dev.tidemark.read.StreamReads;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.function.ToDoubleFunction;
+
+/** {@code /metrics}: figures that the parts of the server keep anyway, read when they are asked for. Any thread. */
+final class ServerMetrics {
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final StreamDirectory streams;
+    private final Folds folds;
+
+    ServerMetrics(KeeperGroup keepers, StreamReads reads, StreamDirectory streams, Folds folds) {
+        this.streams = streams;
+        this.folds = folds;
+        counter(
+                "tidemark.tail.payloads.moved",
+                "Payloads that keepers handed over for tails of streams with several stripes",
+                keepers,
+                KeeperGroup::payloadsMoved);
+        counter("tidemark.late.rescued", "Late events that were stored and marked", keepers, KeeperGroup::lateRescued);
+        counter(
+                "tidemark.times.refused",
+                "Events refused for the times that they, or others of their requests, claimed",
+                keepers,
+                KeeperGroup::timesRefused);
+        counter("tidemark.folded.events", "Events archived and forced", this, ServerMetrics::foldedEvents);
+        counter("tidemark.trimmed.events", "Entries trimmed from live logs", this, ServerMetrics::trimmedEvents);
+        gauge(
+                "tidemark.memory.bytes",
+                "Heap bytes of timelines and of appends under way",
+                keepers,
+                KeeperGroup::memoryBytes);
+        gauge("tidemark.subscribers", "Subscriptions under way", reads, StreamReads::subscriptions);
+        gauge("tidemark.streams", "Streams", streams, all -> all.view().size());
+        gauge(
+                "tidemark.over.retained.events",
+                "Events that retention wants gone but that aren't folded",
+                this,
+                ServerMetrics::overRetained);
+    }
+
+    private <T> void counter(String name, String description, T of, ToDoubleFunction<T> figure) {
+        FunctionCounter.builder(name, of, figure).description(description).register(registry);
+    }
+
+    private <T> void gauge(String name, String description, T of, ToDoubleFunction<T> figure) {
+        Gauge.builder(name, of, figure)
+                .description(description)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private double foldedEvents() {
+        return sum(FoldStatus::foldedEvents);
+    }
+
+    private double trimmedEvents() {
+        return sum(FoldStatus::trimmedEvents);
+    }
+
+    private double overRetained() {
+        return sum(FoldStatus::overRetained);
+    }
+
+    private double sum(ToDoubleFunction<FoldStatus> figure) {
+        double sum = 0;
+        for (LiveStream stream : streams.view()) {
+            sum += figure.applyAsDouble(folds.status(stream));
+        }
+        return sum;
+    }
+
+    /** In the text format of Prometheus. */
+    String scrape() {
+        return registry.scrape();
+    }
+}
