@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
 final class MergedFold {
     private static final Logger LOG = LoggerFactory.getLogger(MergedFold.class);
     private static final int REDIS_PAGE = 500;
+    /** How exactly it is known where to trim: in steps of so many events. */
+    private static final int SPAN_EVENTS = 64;
 
     private final SealedChunks keepers;
     private final LiveLogReader reader;
@@ -262,18 +264,10 @@ final class MergedFold {
             }
         }
         lost.forEach(hole -> fold.accounted.get(hole.stripe).add(hole.ordinals));
-        long count = 0;
-        long bytes = 0;
-        for (Slice slice : slices) {
-            count += slice.count();
-            bytes += slice.payloadBytes();
-        }
-        fold.foldedEvents += count;
-        fold.archivedOrdinal += count;
+        addSpans(fold, slices);
         for (Lost hole : lost) {
             fold.archivedOrdinal += hole.ordinals.last() - hole.ordinals.first() + 1;
         }
-        fold.spans.add(last, fold.archivedOrdinal, bytes);
         if (fold.firstLive.equals(Position.ZERO)) {
             fold.firstLive = slices.get(0).first();
         }
@@ -281,6 +275,29 @@ final class MergedFold {
             keepers.folded(fold.stream, s, last, fold.accounted.get(s).through());
         }
         cycle.copySeam(fold);
+    }
+
+    private static void addSpans(StreamFold fold, List<Slice> slices) {
+        int count = 0;
+        long bytes = 0;
+        Position last = Position.ZERO;
+        for (Slice slice : slices) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                last = slice.chunk().position(i);
+                bytes += slice.chunk().payloadLength(i);
+                count++;
+                fold.foldedEvents++;
+                fold.archivedOrdinal++;
+                if (count == SPAN_EVENTS) {
+                    fold.spans.add(last, fold.archivedOrdinal, bytes);
+                    count = 0;
+                    bytes = 0;
+                }
+            }
+        }
+        if (count > 0) {
+            fold.spans.add(last, fold.archivedOrdinal, bytes);
+        }
     }
 
     // ---- step 7 ----

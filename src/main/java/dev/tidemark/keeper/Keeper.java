@@ -50,6 +50,8 @@ final class Keeper {
     private long backoffNs = BACKOFF_NS_MIN;
     private long answeredNs;
     private volatile String trouble = "";
+    /** When the loop was here last. */
+    private volatile long beatNs;
 
     Keeper(
             Clock clock,
@@ -66,6 +68,7 @@ final class Keeper {
         this.memory = memory;
         this.relief = new MemoryRelief(memory, clock, stripes.values());
         this.answeredNs = clock.monotonicNs();
+        this.beatNs = answeredNs;
     }
 
     Clock clock() {
@@ -282,11 +285,17 @@ final class Keeper {
 
     // ---- time ----
 
+    /** How long ago its event loop was here, nanoseconds. Any thread. */
+    long sinceBeatNs() {
+        return clock.monotonicNs() - beatNs;
+    }
+
     /** Called every few milliseconds. */
     void tick() {
         if (stopped) {
             return;
         }
+        beatNs = clock.monotonicNs();
         if (appender == null && !connecting && clock.monotonicNs() >= connectAtNs) {
             connect().onComplete(decided -> {});
         }

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** A stream as its keepers publish it and everybody else sees it. */
 final class KeeperStream implements LiveStream {
@@ -28,6 +29,7 @@ final class KeeperStream implements LiveStream {
 
     private final AtomicReferenceArray<List<OrdinalRange>> voided;
     private final AtomicIntegerArray unreachable;
+    private final AtomicReferenceArray<@Nullable Keeper> keepers;
 
     /** Written by the owner of the streams' settings. */
     private volatile StreamSettings settings;
@@ -64,6 +66,7 @@ final class KeeperStream implements LiveStream {
         this.snapshots = new AtomicReferenceArray<>(settings.stripes());
         this.voided = new AtomicReferenceArray<>(settings.stripes());
         this.unreachable = new AtomicIntegerArray(settings.stripes());
+        this.keepers = new AtomicReferenceArray<>(settings.stripes());
         this.finalOnArrival = settings.stripes() == 1 && settings.acceptanceWindowMs() == 0;
         this.used = new AtomicIntegerArray(settings.stripes());
         for (int i = 0; i < settings.stripes(); i++) {
@@ -181,7 +184,22 @@ final class KeeperStream implements LiveStream {
         }
     }
 
+    @Override
+    public boolean isKept(long withinMs) {
+        for (int i = 0; i < stripes(); i++) {
+            Keeper keeper = keepers.get(i);
+            if (keeper != null && keeper.sinceBeatNs() > withinMs * 1_000_000) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     // ---- called by its keeper ----
+
+    void keptBy(int stripe, Keeper keeper) {
+        keepers.set(stripe, keeper);
+    }
 
     boolean hasFollowers() {
         return !followers.isEmpty();

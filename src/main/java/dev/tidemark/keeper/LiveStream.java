@@ -70,6 +70,11 @@ public interface LiveStream {
         return List.of();
     }
 
+    /** Whether the event loops of its keepers have been alive within so many milliseconds: if not, memory may be stale. */
+    default boolean isKept(long withinMs) {
+        return true;
+    }
+
     /** Whether the stream was deleted: nothing of it may be given any more. */
     boolean isDeleted();
 

@@ -62,7 +62,13 @@ final class MemoryRelief {
         if (wanted <= 0 || clock.monotonicNs() < notBeforeNs) {
             return;
         }
-        long freed = free(wanted, false);
+        long freed = 0;
+        for (StripeKeeper stripe : stripes) {
+            freed += stripe.releaseArrivals();
+        }
+        if (freed < wanted) {
+            freed += free(wanted - freed, false);
+        }
         if (freed < wanted) {
             freed += free(wanted - freed, true);
         }

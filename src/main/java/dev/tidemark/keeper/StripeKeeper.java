@@ -84,6 +84,7 @@ final class StripeKeeper {
         this.stream = stream;
         this.stripe = stream.stripe(index);
         this.keeper = keeper;
+        stream.keptBy(index, keeper);
         this.mint = new Mint(index);
         this.clock = new StreamClock(keeper.clock());
         this.pending = new PendingAppends(keeper.limits(), keeper.clock(), keeper.memory());
@@ -762,6 +763,21 @@ final class StripeKeeper {
     Chunk nextToLeave(boolean unfoldedToo) {
         Chunk oldest = timeline == null || state == State.CLOSED ? null : timeline.oldestSealed();
         return oldest != null && oldest.last().compareTo(mayLeaveThrough(unfoldedToo)) <= 0 ? oldest : null;
+    }
+
+    /** Lets go of final events that are held twice, for followers; gives the bytes. */
+    long releaseArrivals() {
+        Arrivals arrived = arrivals;
+        if (arrived == null || state == State.CLOSED) {
+            return 0;
+        }
+        long before = arrived.bytes();
+        arrived.release(stream.frontier(), 0);
+        long freed = before - arrived.bytes();
+        if (freed > 0) {
+            publish();
+        }
+        return freed;
     }
 
     /** Lets go of the oldest chunks; see {@link Timeline#releaseOldest}. */

@@ -61,7 +61,8 @@ public final class StreamReads implements Reads {
 
     private Future<TailAnswer> tail(StreamSource source, int n, View view, long bytesMax) {
         if (source.stream().stripes() == 1 || !source.snapshot().isOpen()) {
-            return TailRead.read(source, n, view, bytesMax);
+            return TailRead.read(source, n, view, bytesMax)
+                    .map(answer -> source.stream().isKept(ports.tailTimeoutMs()) ? answer : answer.incomplete());
         }
         EventLoop loop = ports.loops().loop();
         return new MergedTail(source, ports.tails(), loop, ports.tailTimeoutMs(), n, view).read(bytesMax);

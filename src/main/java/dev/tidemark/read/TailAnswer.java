@@ -16,4 +16,9 @@ public record TailAnswer(StreamId stream, List<Slice> events, boolean complete, 
     public TailAnswer {
         events = List.copyOf(events);
     }
+
+    /** The same, which may not be the newest. */
+    TailAnswer incomplete() {
+        return new TailAnswer(stream, events, false, cursor);
+    }
 }

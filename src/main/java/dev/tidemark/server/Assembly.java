@@ -217,8 +217,9 @@ final class Assembly {
 
     private Future<Void> deploy(Found found) {
         LiveLogParts parts = Objects.requireNonNull(live);
-        KeeperLimits limits =
-                KeeperLimits.DEFAULT.withMemory(configuration.memoryMaxBytes(), configuration.idleAfterMs());
+        KeeperLimits limits = KeeperLimits.DEFAULT
+                .withMemory(configuration.memoryMaxBytes(), configuration.idleAfterMs())
+                .withAcceptance(configuration.acceptanceBytesMax());
         KeeperGroup group = new KeeperGroup(
                 vertx,
                 clock,

@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param idleAfterMs time without appends and reads after which a stream's memory and files are let go of
  * @param keepers number of keeper event loops
  * @param limits greatest sizes, with their relations checked
+ * @param acceptanceBytesMax bound for the events of a stripe whose place isn't final
  * @param tailTimeoutMs wait for a keeper
  * @param foldMaxLagMs age at which a sealed event is folded
  * @param subscriberBufferBytes bound for one slow subscriber
@@ -36,6 +37,7 @@ public record Configuration(
         long idleAfterMs,
         int keepers,
         Limits limits,
+        long acceptanceBytesMax,
         long tailTimeoutMs,
         long foldMaxLagMs,
         int subscriberBufferBytes,

@@ -106,6 +106,9 @@ public final class ConfigurationKey<T> {
     public static final ConfigurationKey<Long> PAGE_MAX_BYTES =
             key("page_max_bytes", ValueForm.size("8KiB", "1GiB"), "16MiB");
     /** A tail waits so long for a keeper, then answers without it and says so. */
+    public static final ConfigurationKey<Long> ACCEPTANCE_MAX_BYTES =
+            key("acceptance_max_bytes", ValueForm.size("64KiB", "16GiB"), "64MiB");
+
     public static final ConfigurationKey<Long> TAIL_TIMEOUT =
             key("tail_timeout", ValueForm.duration("10ms", "1m"), "5s");
     /** A sealed event is folded at the latest after so long. A target: the lag is shown. */

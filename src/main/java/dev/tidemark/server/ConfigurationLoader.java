@@ -134,6 +134,7 @@ public final class ConfigurationLoader {
                 value(ConfigurationKey.MEMORY_IDLE_AFTER),
                 value(ConfigurationKey.KEEPERS),
                 buildLimits(),
+                value(ConfigurationKey.ACCEPTANCE_MAX_BYTES),
                 value(ConfigurationKey.TAIL_TIMEOUT),
                 value(ConfigurationKey.FOLD_MAX_LAG),
                 Math.toIntExact(value(ConfigurationKey.SUBSCRIBER_BUFFER)),

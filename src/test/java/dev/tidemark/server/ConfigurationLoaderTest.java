@@ -65,6 +65,7 @@ class ConfigurationLoaderTest {
         assertEquals(StreamSettings.DEFAULT, configuration.streamDefaults());
         assertEquals(Runtime.getRuntime().maxMemory() / 100 * 25, configuration.memoryMaxBytes());
         assertEquals(5_000, configuration.tailTimeoutMs());
+        assertEquals(64L << 20, configuration.acceptanceBytesMax());
         assertEquals(10_000, configuration.foldMaxLagMs());
         assertEquals(1 << 20, configuration.subscriberBufferBytes());
         assertEquals(30_000, configuration.shutdownTimeoutMs());

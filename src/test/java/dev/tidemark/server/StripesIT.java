@@ -82,7 +82,7 @@ class StripesIT {
         JsonObject seam = api().seam("four");
         assertEquals(lines.size(), seam.getInteger("archived_events"));
         await().atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> assertTrue(api().seam("four").getInteger("live_events") <= 3_000));
+                .untilAsserted(() -> assertTrue(api().seam("four").getInteger("live_events") <= 3_100));
         checkTails(lines.size(), true);
         SERVER.killAndRestart();
         checkTails(lines.size(), false);
