@@ -71,6 +71,10 @@ class FoldCycle {
 
     /** Folds what is sealed now, slice by slice, then trims; gives W. A trim that failed is only noted: the fold stands. */
     Future<Position> run(StreamFold fold) {
+        if (!fold.stream.finalOnArrival() && !fold.stream.snapshot().isOpen()) {
+            // Its memory says what there is to fold: without it nothing is known.
+            return Future.succeededFuture(fold.archive.watermark());
+        }
         return know(fold)
                 .compose(known -> foldAll(fold, target(fold)))
                 .compose(folded -> trim(fold).transform(trimmed -> {

@@ -62,8 +62,8 @@ final class MergedFold {
         return lookAtLiveLog(fold, memory).map(seen -> {
             fold.accounted = accounted;
             fold.known = true;
-            fold.archivedOrdinal = memory.lastOrdinal() - memory.countAfter(fold.archive.watermark());
             if (!wasPlain) {
+                fold.archivedOrdinal = memory.lastOrdinal() - memory.countAfter(fold.archive.watermark());
                 fold.startOrdinal = fold.archivedOrdinal;
                 fold.startWatermark = end.watermark();
                 fold.bytesLearned = true;

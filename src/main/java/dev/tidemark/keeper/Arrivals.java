@@ -150,6 +150,11 @@ final class Arrivals {
         return through;
     }
 
+    /** Whether an event becomes final with this frontier. */
+    boolean hasAtOrBelow(Position frontier) {
+        return !provisional.isEmpty() && !provisional.firstKey().isAfter(frontier);
+    }
+
     boolean holdsAny() {
         return from < to || !active.isEmpty();
     }

@@ -692,7 +692,8 @@ final class StripeKeeper {
             return false;
         }
         advance(window);
-        return window.frontier().isAfter(published);
+        boolean settles = arrivals != null && arrivals.hasAtOrBelow(window.frontier());
+        return settles || (stream.stripes() > 1 && window.frontier().isAfter(published));
     }
 
     private long sinceMs(long ns) {

@@ -6,6 +6,7 @@ import dev.tidemark.event.EventId;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.StreamSnapshot;
+import dev.tidemark.livelog.LiveLogState;
 import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -31,15 +32,26 @@ final class SeamRead {
         if (known) {
             return Future.succeededFuture(of(source));
         }
-        return source.liveState()
+        return source.liveStates()
                 .map(seen -> of(
                         source,
                         new Folding.Figures(
-                                figures.lastFold(),
-                                figures.overRetained(),
-                                new Folding.LiveLogFigures(
-                                        seen.first(), seen.length(), seen.bytes(), snapshot.lastOrdinal()))))
+                                figures.lastFold(), figures.overRetained(), sum(seen, snapshot.lastOrdinal()))))
                 .recover(away -> Future.succeededFuture(of(source)));
+    }
+
+    private static Folding.LiveLogFigures sum(List<LiveLogState> stripes, long lastOrdinal) {
+        Position first = Position.ZERO;
+        long length = 0;
+        long bytes = 0;
+        for (LiveLogState stripe : stripes) {
+            length += stripe.length();
+            bytes += stripe.bytes();
+            if (!stripe.first().equals(Position.ZERO)) {
+                first = first.equals(Position.ZERO) ? stripe.first() : Position.min(first, stripe.first());
+            }
+        }
+        return new Folding.LiveLogFigures(first, length, bytes, lastOrdinal);
     }
 
     private static boolean holdsAll(StreamSnapshot snapshot) {

@@ -188,8 +188,13 @@ class StreamSource {
         return liveLog.rangeReverse(stream.stripe(STRIPE), before, from, count);
     }
 
-    Future<LiveLogState> liveState() {
-        return liveLog.state(stream.stripe(STRIPE));
+    /** What the live logs of all stripes hold. */
+    Future<List<LiveLogState>> liveStates() {
+        List<Future<LiveLogState>> states = new ArrayList<>();
+        for (int i = 0; i < stream.stripes(); i++) {
+            states.add(liveLog.state(stream.stripe(i)));
+        }
+        return Future.all(states).map(all -> all.list());
     }
 
     private <T> Future<T> onWorker(Callable<T> blocking) {

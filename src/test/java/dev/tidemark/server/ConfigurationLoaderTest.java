@@ -157,7 +157,7 @@ class ConfigurationLoaderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         redis.fsyncc: always   | redis.fsyncc: is an unknown key; allowed are redis.allow_eviction, redis.allow_volatile,
-        prt: 1                 | prt: is an unknown key; allowed are data, fold_max_lag, http, insecure, keepers,
+        prt: 1                 | prt: is an unknown key; allowed are acceptance_max_bytes, data, fold_max_lag, http, insecure, keepers,
         http: 8440             | http: is a section and has no value of its own; allowed are http.allowed_origins,
         http.port.number: 1    | http.port.number: is an unknown key; allowed are http.allowed_origins,
         streams.defaults.x: 1  | streams.defaults.x: is an unknown key; allowed are streams.defaults.acceptance_window,
