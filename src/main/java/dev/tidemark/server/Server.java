@@ -18,6 +18,9 @@ public final class Server {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final long START_TIMEOUT_MS = 120_000;
     /** Beyond {@code shutdown_timeout}: for what has to end in any case. */
+    /** Event loops for retention and for what comes from no loop. */
+    private static final int LOOPS_BESIDES = 2;
+
     private static final long STOP_EXTRA_MS = 20_000;
 
     private final Vertx vertx;
@@ -38,7 +41,10 @@ public final class Server {
      */
     public static Server start(Configuration configuration) {
         long beganNs = Clock.system().monotonicNs();
-        Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
+        // Each keeper and each edge has a loop of its own: one that is held doesn't hold others.
+        int loops = configuration.keepers() + Runtime.getRuntime().availableProcessors() + LOOPS_BESIDES;
+        VertxOptions options = new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops);
+        Vertx vertx = Vertx.vertx(options);
         Assembly assembly = new Assembly(vertx, configuration, Clock.system());
         Server server = new Server(vertx, assembly, configuration.shutdownTimeoutMs() + STOP_EXTRA_MS);
         Thread hook = new Thread(server::stop, "tidemark-stop");

@@ -27,6 +27,7 @@ import dev.tidemark.keeper.TimelineSnapshot;
 import dev.tidemark.livelog.FakeLiveLog;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.WorkerExecutor;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -48,11 +49,12 @@ import org.junit.jupiter.api.Test;
 class HungKeeperTest {
     private static final long TIMEOUT_MS = 300;
 
-    private final Vertx vertx = Vertx.vertx();
+    private final Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(16));
     private final FakeLiveLog liveLog = new FakeLiveLog();
     private final CountDownLatch release = new CountDownLatch(1);
     private KeeperGroup keepers;
     private StreamReads reads;
+    private StreamDirectory directory;
     private LiveStream stream;
 
     @BeforeEach
@@ -73,7 +75,7 @@ class HungKeeperTest {
             }
         };
         keepers = new KeeperGroup(vertx, clock, 4, liveLog, nothing, reservation, KeeperLimits.DEFAULT);
-        StreamDirectory directory = new StreamDirectory(
+        directory = new StreamDirectory(
                 keepers, new Store(), StreamSettings.DEFAULT, true, clock, new Random(), CallerContext.of(vertx));
         done(keepers.start());
         stream = done(directory.put(new StreamName("four"), Map.of(Setting.STRIPES, 4L))).stream();
@@ -125,7 +127,10 @@ class HungKeeperTest {
     }
 
     private static <T> T done(Future<T> future) {
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(future::isComplete);
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(2))
+                .atMost(Duration.ofSeconds(20))
+                .until(future::isComplete);
         if (future.failed()) {
             throw new AssertionError(future.cause());
         }
@@ -139,16 +144,20 @@ class HungKeeperTest {
     }
 
     private Future<Appends.Appended> append(int stripe, String name) {
-        return keepers.append(stream, stripe, List.of(NewEvent.json(name.getBytes(StandardCharsets.UTF_8))));
+        return append(stream, stripe, name);
+    }
+
+    private Future<Appends.Appended> append(LiveStream to, int stripe, String name) {
+        return keepers.append(to, stripe, List.of(NewEvent.json(name.getBytes(StandardCharsets.UTF_8))));
     }
 
     /** Holds the event loop of a stripe's keeper: the first look at the stream's memory doesn't come back. */
-    private void hang(int stripe) {
+    private void hang(LiveStream of, int stripe) {
         CountDownLatch hanging = new CountDownLatch(1);
         LiveStream trap = (LiveStream) Proxy.newProxyInstance(
                 LiveStream.class.getClassLoader(), new Class<?>[] {LiveStream.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("id")) {
-                        return stream.id();
+                        return of.id();
                     }
                     hanging.countDown();
                     assertTrue(release.await(60, TimeUnit.SECONDS));
@@ -183,7 +192,7 @@ class HungKeeperTest {
         assertEquals(10, keepers.payloadsMoved() - before);
         assertEquals(10, names(whole.events()).size());
 
-        hang(2);
+        hang(stream, 2);
         long startNs = System.nanoTime();
         TailAnswer part = onLoop(() -> reads.tail(stream.name(), 10, View.LIVE, Long.MAX_VALUE));
         assertTrue(System.nanoTime() - startNs >= TIMEOUT_MS * 1_000_000);
@@ -200,6 +209,27 @@ class HungKeeperTest {
             TailAnswer again = onLoop(() -> reads.tail(stream.name(), 4, View.LIVE, Long.MAX_VALUE));
             assertTrue(again.complete());
             assertTrue(names(again.events()).contains("\"held\""));
+        });
+    }
+
+    /** It is read from what the keeper has published, without its loop: so it can't hold up appends either. */
+    @Test
+    @Tag("T4")
+    @Tag("T9")
+    void aDeepTailOfOneStripeNeedsNoKeeperAndIsNotCompleteOnceTheKeeperHasBeenSilent() {
+        LiveStream one = done(directory.put(new StreamName("one"), Map.of())).stream();
+        List<NewEvent> thousand = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            thousand.add(NewEvent.json(Integer.toString(i).getBytes(StandardCharsets.UTF_8)));
+        }
+        done(keepers.append(one, 0, thousand));
+        hang(one, 0);
+        TailAnswer tail = onLoop(() -> reads.tail(one.name(), 1_000, View.LIVE, Long.MAX_VALUE));
+        assertEquals(1_000, names(tail.events()).size());
+        Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+            TailAnswer later = onLoop(() -> reads.tail(one.name(), 1_000, View.LIVE, Long.MAX_VALUE));
+            assertEquals(1_000, names(later.events()).size());
+            assertFalse(later.complete());
         });
     }
 }
