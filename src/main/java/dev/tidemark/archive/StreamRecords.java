@@ -21,6 +21,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class StreamRecords {
     static final String FILE = "stream.json";
 
+    private static final int READERS = 32;
     private static final int FORMAT = 1;
 
     private final Path root;
@@ -75,10 +78,7 @@ public final class StreamRecords {
         Map<StreamName, StreamRecord> newest = new TreeMap<>();
         List<StreamRecord> unfinished = new ArrayList<>();
         List<BadRecord> bad = new ArrayList<>();
-        // Many small files: most of it is waiting for the system.
-        List<List<Look>> looks =
-                folders(root).parallelStream().map(StreamRecords::lookInto).toList();
-        for (Look look : looks.stream().flatMap(List::stream).toList()) {
+        for (Look look : lookIntoAll(folders(root))) {
             StreamRecord record = look.record();
             if (look.bad() != null) {
                 bad.add(look.bad());
@@ -91,6 +91,19 @@ public final class StreamRecords {
             }
         }
         return new Listing(new ArrayList<>(newest.values()), unfinished, bad);
+    }
+
+    /** Many small files: nearly all of it is waiting for the disk, so many are read at a time. */
+    private static List<Look> lookIntoAll(List<Path> nameFolders) {
+        ForkJoinPool readers = new ForkJoinPool(READERS);
+        try {
+            return readers.invoke(ForkJoinTask.adapt(() -> nameFolders.parallelStream()
+                    .map(StreamRecords::lookInto)
+                    .flatMap(List::stream)
+                    .toList()));
+        } finally {
+            readers.shutdown();
+        }
     }
 
     /** What a folder holds: a record, or nothing, or what can't be understood. */
