@@ -14,12 +14,12 @@ import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.Appends;
 import dev.tidemark.keeper.LiveStream;
-import dev.tidemark.keeper.MergedSnapshot;
 import dev.tidemark.keeper.Streams;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -166,16 +166,21 @@ public final class StreamIngest implements Ingest {
                         : Future.succeededFuture(result(stream, stripe, appended, ACK_LIVE, true)));
     }
 
-    /** Behind all that had arrived with the request; where order isn't final on arrival, what arrives later may stand before it. */
+    /**
+     * Behind the events of a request, hiding nothing of others: where order isn't final on arrival, the frontier was at least at the end
+     * of the millisecond before the last one's arrival less the window, and nothing else is known to have been given.
+     */
     private static Cursor cursorBehind(LiveStream stream, int stripe, Appends.Appended appended) {
         Generation generation = stream.id().generation();
         if (stream.finalOnArrival()) {
             return new Cursor(generation, appended.highest());
         }
-        MergedSnapshot now = stream.merged();
-        List<Position> floors = new ArrayList<>(now.arrived());
-        floors.set(stripe, Position.max(floors.get(stripe), appended.lastEntry()));
-        return new Cursor(generation, now.frontier(), floors);
+        Position entry = appended.lastEntry();
+        long finalMs = entry.ms() - stream.settings().acceptanceWindowMs() - 1;
+        Position through = new Position(Math.max(0, finalMs), EventId.LOW_MASK);
+        List<Position> floors = new ArrayList<>(Collections.nCopies(stream.stripes(), Position.ZERO));
+        floors.set(stripe, entry);
+        return new Cursor(generation, Position.min(through, stream.merged().frontier()), floors);
     }
 
     private static AppendResult result(

@@ -309,6 +309,12 @@ final class StripeKeeper {
                     .with("stored", Stored.NO.text()));
             return false;
         }
+        if (stream.stripes() > 1) {
+            append.fail(Problem.badRequest("ids can't be imported into a stream with several stripes (stripes is "
+                            + stream.stripes() + "): their frontier follows the clock")
+                    .with("stored", Stored.NO.text()));
+            return false;
+        }
         Acceptance window = acceptance;
         Position last = mint.last();
         if (window != null) {

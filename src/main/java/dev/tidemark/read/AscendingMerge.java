@@ -169,8 +169,12 @@ final class AscendingMerge implements MergeRead {
     }
 
     private void takeMemory(PageBuilder page, StreamSnapshot snapshot, Position end) {
-        List<Slice> slices = through(snapshot.after(position, page.eventsRoom(), page.bytesRoom()), end);
-        if (give(page, slices) && !page.isFull() && announceMissing(page, Neighbours.inMemory(snapshot, end), end)) {
+        int eventsMax = page.eventsRoom();
+        long bytesMax = page.bytesRoom();
+        List<Slice> slices = through(snapshot.after(position, eventsMax, bytesMax), end);
+        // What the reader was given before isn't on the page: whether there is more is told by what memory gave.
+        boolean all = TailRead.count(slices) < eventsMax && TailRead.jsonBytes(slices) < bytesMax;
+        if (give(page, slices) && all && announceMissing(page, Neighbours.inMemory(snapshot, end), end)) {
             position = end;
         }
     }

@@ -183,7 +183,7 @@ final class TailRead {
         return bytes;
     }
 
-    private static long jsonBytes(List<Slice> slices) {
+    static long jsonBytes(List<Slice> slices) {
         long bytes = 0;
         for (Slice slice : slices) {
             bytes += slice.jsonBytes();

@@ -73,6 +73,7 @@ final class SortedStreamSimulation implements EventLoop, Streams {
     private final Set<String> open = new HashSet<>();
 
     private final List<Follower> followers = new ArrayList<>();
+    private final List<Poller> pollers = List.of(new Poller(View.LIVE), new Poller(View.LIVE), new Poller(View.SEALED));
     private final List<String> trace = new ArrayList<>();
     private StreamFold fold;
     private StreamReads reads;
@@ -153,7 +154,10 @@ final class SortedStreamSimulation implements EventLoop, Streams {
             case 11 -> checkTail();
             case 12 -> checkRead(false);
             case 13, 14 -> follow();
-            case 15 -> drop();
+            case 15 -> {
+                drop();
+                pollers.get(random.nextInt(pollers.size())).poll(1 + random.nextInt(3));
+            }
             case 16 -> faults();
             case 17 -> restart();
             case 18 -> world.clock.stepMs(random.nextInt(200) - 100);
@@ -465,10 +469,62 @@ final class SortedStreamSimulation implements EventLoop, Streams {
             missing.removeIf(name -> !acked.get(name).id().isAfter(follower.startsBehind));
             assertEquals(Set.of(), missing, follower + " misses some");
         }
+        for (Poller poller : pollers) {
+            while (poller.poll(1 + random.nextInt(5))) {}
+            Set<String> missed = new HashSet<>(acked.keySet());
+            missed.removeAll(poller.given);
+            assertEquals(Set.of(), missed, "a poller of " + poller.view + " misses some");
+        }
         world.archive.failForces(0, ArchiveException.Kind.IO);
         world.seal();
         KeeperWorld.succeeded(cycle.run(fold));
         assertEquals(inIdOrder(Position.MAX), withoutOpen(read(null, View.SEALED, false, 10_000)));
+    }
+
+    /** A reader that comes back with the cursor of its last page, or of its last event, and asks for a few more. */
+    private final class Poller {
+        final View view;
+        final Set<String> given = new HashSet<>();
+        private String cursor;
+
+        Poller(View view) {
+            this.view = view;
+        }
+
+        /** Whether there was something. */
+        boolean poll(int limit) {
+            if (!world.liveStream().snapshot().isOpen()) {
+                return false;
+            }
+            ReadRequest request = new ReadRequest(cursor, null, null, null, limit, false, view, true);
+            Reads.Scan scan = done(reads.scan(world.liveStream().name(), request));
+            ReadPage page = done(scan.next());
+            int count = 0;
+            while (true) {
+                for (Slice slice : page.events()) {
+                    for (int i = slice.from(); i < slice.to(); i++) {
+                        String name = new String(slice.chunk().payload(i), StandardCharsets.UTF_8);
+                        assertTrue(given.add(name), "a poller of " + view + " is given " + name + " twice");
+                        cursor = cursorOf(slice.chunk(), i);
+                        count++;
+                    }
+                }
+                if (page.end()) {
+                    break;
+                }
+                page = done(scan.next());
+            }
+            assertTrue(count > 0 || page.bounded(), "nothing, but not the end");
+            if (count == 0 || random.nextBoolean()) {
+                cursor = page.cursor().toString();
+            }
+            return count > 0;
+        }
+    }
+
+    private static String cursorOf(Chunk chunk, int i) {
+        int start = chunk.jsonStart(i) + "{\"id\":\"EVT00000000000\",\"cursor\":\"".length();
+        return new String(chunk.slab(), start, chunk.cursorLength(i), StandardCharsets.US_ASCII);
     }
 
     /** A subscriber that remembers what it was given and the cursor of its last event, and resumes with that. */
@@ -543,8 +599,7 @@ final class SortedStreamSimulation implements EventLoop, Streams {
                 last = id;
             }
             assertTrue(id.isAfter(sealed), this + " is given " + id + " though order was final up to " + sealed);
-            int start = chunk.jsonStart(i) + "{\"id\":\"EVT00000000000\",\"cursor\":\"".length();
-            cursor = new String(chunk.slab(), start, chunk.cursorLength(i), StandardCharsets.US_ASCII);
+            cursor = cursorOf(chunk, i);
         }
 
         @Override

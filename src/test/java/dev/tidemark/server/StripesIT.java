@@ -141,4 +141,38 @@ class StripesIT {
             next.put(data.getInteger("w"), expected + 1);
         }
     }
+
+    private static Api.Answer once(String key, String body) {
+        return api().send(api().request("/v1/streams/keys/events")
+                .header("Content-Type", "application/json")
+                .header("Idempotency-Key", key)
+                .POST(java.net.http.HttpRequest.BodyPublishers.ofString(body)));
+    }
+
+    @Test
+    @Tag("R28")
+    void theCursorOfAnAppendHidesNothingOfOthersAlsoWhenItIsRepeated() {
+        assertEquals(201, api().put("keys", "{\"stripes\":4}").status());
+        Api.Answer first = once("first", "0");
+        for (int i = 1; i <= 6; i++) {
+            assertEquals(201, once("other" + i, Integer.toString(i)).status());
+        }
+        Api.Answer again = once("first", "0");
+        assertTrue(again.json().getBoolean("duplicate"));
+        for (Api.Answer answer : List.of(first, again)) {
+            List<String> behind = api().payloads(
+                            "/v1/streams/keys/events?after=" + answer.json().getString("cursor"));
+            assertTrue(behind.containsAll(List.of("1", "2", "3", "4", "5", "6")), behind.toString());
+        }
+    }
+
+    @Test
+    void idsAreNotImportedIntoSeveralStripes() {
+        assertEquals(201, api().put("imports", "{\"stripes\":2}").status());
+        Api.Answer refused = api().send(api().request("/v1/streams/imports/events")
+                .header("Content-Type", "application/vnd.tidemark.events+ndjson")
+                .POST(java.net.http.HttpRequest.BodyPublishers.ofString("{\"id\":\"EVT000xY9Wvvcd\",\"data\":1}")));
+        assertEquals(400, refused.status(), refused.text());
+        assertTrue(refused.json().getString("detail").contains("stripes"), refused.text());
+    }
 }
