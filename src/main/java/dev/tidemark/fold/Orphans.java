@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Orphans {
     /** Streams that Redis is asked about at a time. */
-    private static final int LOOKS_MAX = 4;
+    private static final int LOOKS_MAX = 16;
     /** Streams that are folded at a time. */
     private static final int FOLDS_MAX = 4;
 

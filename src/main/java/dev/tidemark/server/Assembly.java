@@ -51,9 +51,6 @@ import org.slf4j.LoggerFactory;
 
 /** Builds the server from its parts, in order, and takes it apart in the reverse order. */
 final class Assembly {
-    /** Who comes first after a start is served before what is left over is looked for. */
-    private static final long ORPHANS_AFTER_MS = 2_000;
-
     private static final Logger LOG = LoggerFactory.getLogger(Assembly.class);
     private static final long LOCK_RETRY_MS = 500;
     /** A stop waits so long for a start under way. */
@@ -384,7 +381,7 @@ final class Assembly {
             }
         };
         Orphans orphans = new Orphans(parts.liveLog(), parts.liveLog(), ports, clock);
-        vertx.setTimer(ORPHANS_AFTER_MS, timer -> orphans.lookAt(directory.view()));
+        vertx.runOnContext(nothing -> orphans.lookAt(directory.view()));
     }
 
     /** Files of streams that nobody uses are closed. */
