@@ -92,21 +92,12 @@ final class MergedFold {
             states.add(reader.state(fold.stream.stripe(i)));
         }
         return Future.join(states).map(all -> {
-            Position first = Position.ZERO;
-            long length = 0;
-            long bytes = 0;
-            for (Future<LiveLogState> state : states) {
-                LiveLogState seen = state.result();
-                length += seen.length();
-                bytes += seen.bytes();
-                if (!seen.first().equals(Position.ZERO)) {
-                    first = first.equals(Position.ZERO) ? seen.first() : Position.min(first, seen.first());
-                }
-            }
-            fold.firstLive = first;
-            fold.liveFloorOrdinal = Math.max(0, memory.lastOrdinal() - length);
-            fold.liveLog =
-                    new FoldStatus.LiveLog(memory.lastOrdinal() - fold.liveFloorOrdinal, bytes, memory.lastOrdinal());
+            LiveLogState seen =
+                    LiveLogState.together(states.stream().map(Future::result).toList());
+            fold.firstLive = seen.first();
+            fold.liveFloorOrdinal = Math.max(0, memory.lastOrdinal() - seen.length());
+            fold.liveLog = new FoldStatus.LiveLog(
+                    memory.lastOrdinal() - fold.liveFloorOrdinal, seen.bytes(), memory.lastOrdinal());
             return null;
         });
     }

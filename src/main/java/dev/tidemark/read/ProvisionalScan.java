@@ -129,11 +129,8 @@ final class ProvisionalScan {
 
         @Override
         public Position cursor() {
-            return left == provisional.size() || left == 0
-                    ? left == 0 && !provisional.isEmpty() && merge.cursor().equals(Position.MAX)
-                            ? provisional.get(0).first()
-                            : merge.cursor()
-                    : provisional.get(left).first();
+            boolean among = left > 0 && left < provisional.size();
+            return among ? provisional.get(left).first() : merge.cursor();
         }
     }
 }

@@ -36,22 +36,14 @@ final class SeamRead {
                 .map(seen -> of(
                         source,
                         new Folding.Figures(
-                                figures.lastFold(), figures.overRetained(), sum(seen, snapshot.lastOrdinal()))))
+                                figures.lastFold(),
+                                figures.overRetained(),
+                                figures(LiveLogState.together(seen), snapshot.lastOrdinal()))))
                 .recover(away -> Future.succeededFuture(of(source)));
     }
 
-    private static Folding.LiveLogFigures sum(List<LiveLogState> stripes, long lastOrdinal) {
-        Position first = Position.ZERO;
-        long length = 0;
-        long bytes = 0;
-        for (LiveLogState stripe : stripes) {
-            length += stripe.length();
-            bytes += stripe.bytes();
-            if (!stripe.first().equals(Position.ZERO)) {
-                first = first.equals(Position.ZERO) ? stripe.first() : Position.min(first, stripe.first());
-            }
-        }
-        return new Folding.LiveLogFigures(first, length, bytes, lastOrdinal);
+    private static Folding.LiveLogFigures figures(LiveLogState seen, long lastOrdinal) {
+        return new Folding.LiveLogFigures(seen.first(), seen.length(), seen.bytes(), lastOrdinal);
     }
 
     private static boolean holdsAll(StreamSnapshot snapshot) {
