@@ -161,12 +161,15 @@ final class Api {
     /**
      * Posts events. Whatever the server answers is returned.
      *
+     * @param within how long the answer is waited for
      * @throws NotConnected if nothing was sent
      * @throws IOException if it isn't known what the server did
      */
-    HttpResponse<byte[]> append(String stream, String contentType, String producerId, long seq, byte[] body)
+    HttpResponse<byte[]> append(
+            String stream, String contentType, String producerId, long seq, byte[] body, Duration within)
             throws IOException {
         HttpRequest.Builder builder = request(streamPath(stream, "/events"))
+                .timeout(within)
                 .header("Content-Type", contentType)
                 .header("Producer-Id", producerId)
                 .header("Producer-Epoch", "0")

@@ -22,7 +22,8 @@ final class AppendCommand implements Callable<Integer> {
     private static final String STANDARD_INPUT = "-";
     private static final int LINE_BYTES_MAX = 64 << 20;
     private static final int WHOLE_BYTES_MAX = 256 << 20;
-    private static final long RETRY_FOR_MS = 60_000;
+    /** The server answers within ten seconds, whatever it waits for; the rest is for slow networks. */
+    private static final AppendRun.Patience PATIENCE = new AppendRun.Patience(20_000, 60_000);
 
     private final Terminal terminal;
 
@@ -59,7 +60,7 @@ final class AppendCommand implements Callable<Integer> {
     public Integer call() {
         checkOptions();
         AppendRun run = new AppendRun(
-                new AppendRun.Setup(server.api(), terminal, Clock.system(), stream, contentType(), RETRY_FOR_MS));
+                new AppendRun.Setup(server.api(), terminal, Clock.system(), stream, contentType(), PATIENCE));
         Thread atInterrupt = new Thread(() -> terminal.note("stopped. " + run.report()), "interrupted");
         Runtime.getRuntime().addShutdownHook(atInterrupt);
         try {

@@ -3,6 +3,7 @@ package dev.tidemark.cli;
 import dev.tidemark.event.Clock;
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -25,8 +26,17 @@ final class AppendRun {
     private static final String LIMIT_BYTES = "limits.body_bytes";
     private static final long PROGRESS_EVERY_NS = 200_000_000;
 
+    /**
+     * How long a batch is tried.
+     *
+     * @param answerMs for the answer of one try, milliseconds; far less than {@code retryForMs}, so that an answer that is lost without
+     *     a sign doesn't use up all tries
+     * @param retryForMs no further try is begun after it, milliseconds from the first one
+     */
+    record Patience(long answerMs, long retryForMs) {}
+
     /** Everything a run needs from outside. */
-    record Setup(Api api, Terminal terminal, Clock clock, String stream, String contentType, long retryForMs) {}
+    record Setup(Api api, Terminal terminal, Clock clock, String stream, String contentType, Patience patience) {}
 
     /** What is known to be stored; published as a whole. */
     private record Stored(long events, long throughLine, String firstId, String lastId) {}
@@ -134,15 +144,14 @@ final class AppendRun {
 
     /** Null when stored; a refusal for good otherwise. */
     private @Nullable Refusal sendUntilAnswered(Batch batch, byte[] body) {
-        long deadlineNs = setup.clock().monotonicNs() + setup.retryForMs() * 1_000_000;
+        long deadlineNs = setup.clock().monotonicNs() + setup.patience().retryForMs() * 1_000_000;
         backoff.reset();
         underWay = batch;
         boolean unknown = false;
         while (true) {
             CommandFailure reason;
             try {
-                HttpResponse<byte[]> answer =
-                        setup.api().append(setup.stream(), setup.contentType(), producerId, seq, body);
+                HttpResponse<byte[]> answer = post(body);
                 if (answer.statusCode() / 100 == 2) {
                     seq++;
                     acknowledge(batch, answer.body());
@@ -167,11 +176,16 @@ final class AppendRun {
             }
             if (setup.clock().monotonicNs() > deadlineNs) {
                 underWay = unknown ? batch : null;
-                String tried = "gave up after " + setup.retryForMs() / 1_000 + "s: ";
+                String tried = "gave up after " + setup.patience().retryForMs() / 1_000 + "s: ";
                 throw new CommandFailure(reason.exitCode(), tried + reason.message() + ". " + report());
             }
             pause(backoff.nextMs());
         }
+    }
+
+    private HttpResponse<byte[]> post(byte[] body) throws IOException {
+        Duration within = Duration.ofMillis(setup.patience().answerMs());
+        return setup.api().append(setup.stream(), setup.contentType(), producerId, seq, body, within);
     }
 
     private static void pause(long ms) {

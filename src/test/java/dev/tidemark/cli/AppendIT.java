@@ -192,7 +192,8 @@ class AppendIT {
     private AppendRun bounded(long retryForMs) {
         Api api = Api.at(server.url(), null);
         Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), System.out, System.err, false, false);
-        return new AppendRun(new AppendRun.Setup(api, terminal, Clock.system(), "s", Api.NDJSON, retryForMs));
+        AppendRun.Patience patience = new AppendRun.Patience(200, retryForMs);
+        return new AppendRun(new AppendRun.Setup(api, terminal, Clock.system(), "s", Api.NDJSON, patience));
     }
 
     private static CommandFailure failure(AppendRun run, String lines) {
@@ -262,6 +263,19 @@ class AppendIT {
         assertEquals(lines, stored);
         assertEquals("s: 2500 events, first E1, last E2500\n", run.out());
         assertTrue(server.requests().size() > 4);
+    }
+
+    @Test
+    @Tag("R28")
+    void anAnswerThatNeverComesIsAskedForAgain() throws IOException {
+        AtomicInteger tries = new AtomicInteger();
+        server.answer(request -> {
+            Answer answer = keepOnce(request);
+            return tries.incrementAndGet() % 2 == 1 ? Answer.silence() : answer;
+        });
+        send(bounded(30_000), "1\n2\n");
+        assertEquals(List.of("1", "2"), stored);
+        assertEquals(2, tries.get());
     }
 
     @Test

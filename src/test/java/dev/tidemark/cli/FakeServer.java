@@ -64,6 +64,11 @@ final class FakeServer implements AutoCloseable {
         static Answer none() {
             return new Answer(0, "", "", Map.of(), true);
         }
+
+        /** Nothing comes back and the connection stays open, as behind a network that lost its way. */
+        static Answer silence() {
+            return new Answer(0, "", "", Map.of(), false);
+        }
     }
 
     private final Vertx vertx = Vertx.vertx();
@@ -168,7 +173,9 @@ final class FakeServer implements AutoCloseable {
             requests.add(seen);
             Answer answer = answers.apply(seen);
             if (answer.status() == 0) {
-                request.connection().close();
+                if (answer.cut()) {
+                    request.connection().close();
+                }
                 return;
             }
             HttpServerResponse response = request.response().setStatusCode(answer.status());

@@ -108,17 +108,19 @@ final class LossyProxy implements AutoCloseable {
         return random.nextInt(1, DELAY_MS_MAX);
     }
 
+    /** However the server's side ends, the client's ends with it: a server that is killed with bytes unread resets its connection. */
     private void answers(Socket server, Socket client) throws IOException {
-        InputStream from = server.getInputStream();
-        byte[] buffer = new byte[64 << 10];
-        for (int length = from.read(buffer); length >= 0; length = from.read(buffer)) {
-            if (answers.incrementAndGet() % ANSWER_DROPPED_EVERY == 0) {
-                dropped.incrementAndGet();
-                break;
+        try (client) {
+            InputStream from = server.getInputStream();
+            byte[] buffer = new byte[64 << 10];
+            for (int length = from.read(buffer); length >= 0; length = from.read(buffer)) {
+                if (answers.incrementAndGet() % ANSWER_DROPPED_EVERY == 0) {
+                    dropped.incrementAndGet();
+                    return;
+                }
+                client.getOutputStream().write(buffer, 0, length);
             }
-            client.getOutputStream().write(buffer, 0, length);
         }
-        client.close();
     }
 
     @Override
