@@ -78,7 +78,7 @@ public final class StreamRecords {
         Map<StreamName, StreamRecord> newest = new TreeMap<>();
         List<StreamRecord> unfinished = new ArrayList<>();
         List<BadRecord> bad = new ArrayList<>();
-        for (Look look : lookIntoAll(folders(root))) {
+        for (Look look : lookIntoAll(entries(root, entry -> true))) {
             StreamRecord record = look.record();
             if (look.bad() != null) {
                 bad.add(look.bad());
@@ -146,8 +146,13 @@ public final class StreamRecords {
     }
 
     private static List<Path> folders(Path directory) {
+        return entries(directory, Files::isDirectory);
+    }
+
+    /** Nothing if it isn't a directory. To ask what an entry is may mean waiting for the disk. */
+    private static List<Path> entries(Path directory, DirectoryStream.Filter<Path> filter) {
         List<Path> folders = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, Files::isDirectory)) {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, filter)) {
             entries.forEach(folders::add);
         } catch (NoSuchFileException | NotDirectoryException e) {
             return List.of();

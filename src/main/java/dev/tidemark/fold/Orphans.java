@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * the stream's first use: the archive decides. One context.
  */
 public final class Orphans {
-    /** Streams that Redis is asked about at a time. */
-    private static final int LOOKS_MAX = 16;
+    /** Streams that Redis is asked about at a time: few, since whoever comes first after a start goes before. */
+    private static final int LOOKS_MAX = 2;
     /** Streams that are folded at a time. */
     private static final int FOLDS_MAX = 4;
 
@@ -103,8 +103,7 @@ public final class Orphans {
     }
 
     private Future<Void> look(LiveStream stream) {
-        if (stream.isDeleted() || stream.snapshot(0).isOpen()) {
-            // Somebody was faster: retention looks after it.
+        if (stream.isDeleted()) {
             return Future.succeededFuture();
         }
         List<Future<LiveLogState>> asked = new ArrayList<>();

@@ -6,7 +6,6 @@ import dev.tidemark.archive.ReservationFile;
 import dev.tidemark.archive.StreamRecord;
 import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.Clock;
-import dev.tidemark.event.Limits;
 import dev.tidemark.event.StoredRequest;
 import dev.tidemark.fold.ArchiveStreamStore;
 import dev.tidemark.fold.FoldLanes;
@@ -25,7 +24,6 @@ import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.read.StreamReads;
 import dev.tidemark.read.VertxLoops;
-import dev.tidemark.read.View;
 import dev.tidemark.retention.RetentionVerticle;
 import dev.tidemark.retention.Windows;
 import io.vertx.core.DeploymentOptions;
@@ -33,9 +31,15 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -58,8 +62,8 @@ final class Assembly {
 
     private static final long DISK_LOOK_MS = 5_000;
     private static final int READ_WORKERS = 8;
-    private static final int WARM_UP_STREAMS = 10;
-    private static final int WARM_UP_BYTES = 64 << 10;
+    private static final int WARM_UP_STREAMS = 6;
+    private static final long WARM_UP_MS_MAX = 700;
     /** Request bodies of one event loop may take this part of the heap. */
     private static final int BODIES_HEAP_PART = 16;
 
@@ -109,14 +113,35 @@ final class Assembly {
     synchronized Future<Void> start() {
         Future<Void> starting = lockData()
                 .compose(locked -> portIsFree().map(locked))
-                .compose(locked -> LiveLogParts.open(vertx, configuration, locked, clock)
-                        .compose(parts -> {
-                            live = parts;
-                            return unlessStopping(() -> vertx.executeBlocking(() -> prepare(locked, parts)));
-                        }))
+                .compose(this::openBoth)
                 .compose(found -> unlessStopping(() -> deploy(found)));
         start = starting;
         return starting;
+    }
+
+    /** Redis starts while the disk is looked at; both have ended when this completes. */
+    private Future<Found> openBoth(DataDirectory locked) {
+        StreamRecords records = new StreamRecords(locked.archive());
+        Future<StreamRecords.Listing> listed = vertx.executeBlocking(() -> list(records));
+        Future<LiveLogParts> opened = LiveLogParts.open(vertx, configuration, locked, clock)
+                .map(parts -> {
+                    live = parts;
+                    return parts;
+                });
+        return Future.join(opened, listed)
+                .compose(both -> unlessStopping(
+                        () -> vertx.executeBlocking(() -> prepare(locked, opened.result(), records, listed.result()))));
+    }
+
+    private StreamRecords.Listing list(StreamRecords records) {
+        long startNs = clock.monotonicNs();
+        StreamRecords.Listing listing = records.list();
+        LOG.info(
+                "{} streams are on disk, listed in {} ms",
+                listing.streams().size(),
+                (clock.monotonicNs() - startNs) / 1_000_000);
+        listing.bad().forEach(bad -> LOG.error("{} is left alone: {}", bad.folder(), bad.reason()));
+        return listing;
     }
 
     /** Before anything is started that would have to be stopped again. */
@@ -173,12 +198,10 @@ final class Assembly {
     /** What the disk says, before anything runs. */
     private record Found(StreamRecords records, StreamRecords.Listing listing, ReservationFile reservation) {}
 
-    private Found prepare(DataDirectory locked, LiveLogParts parts) {
+    private Found prepare(
+            DataDirectory locked, LiveLogParts parts, StreamRecords records, StreamRecords.Listing listing) {
         Archive.checkLimits(configuration.limits());
         archive = new Archive(locked.archive(), configuration.limits());
-        StreamRecords records = new StreamRecords(locked.archive());
-        StreamRecords.Listing listing = records.list();
-        listing.bad().forEach(bad -> LOG.error("{} is left alone: {}", bad.folder(), bad.reason()));
         ReservationFile file = locked.reservation();
         ReservationFile.Reservation before = file.read();
         long startMs = before == null ? 0 : before.highMs();
@@ -265,13 +288,11 @@ final class Assembly {
                 .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
                 .onSuccess(deployed::addFirst)
                 .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
+                .compose(running -> warmUp(found.listing().streams()))
                 .map(running -> {
                     recoverInBackground(directory, fold, retention);
                     closeUnusedFiles();
                     HeapReturn.every(configuration.idleAfterMs());
-                    warmUp(new ArrayDeque<>(found.listing().streams().stream()
-                            .limit(WARM_UP_STREAMS)
-                            .toList()));
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
                 });
@@ -392,14 +413,30 @@ final class Assembly {
                 timer -> onWorker("the files of idle streams can't be closed", files::closeUnused));
     }
 
-    /** The first reads of a process load and compile much: a few streams are read before a client has to wait for that. */
-    private void warmUp(Deque<StreamRecord> streams) {
-        StreamReads reader = reads;
+    /**
+     * The first reads of a process load and compile much: a few streams are read, by the way that clients take, before one of them has
+     * to wait for that.
+     */
+    private Future<Void> warmUp(List<StreamRecord> streams) {
+        Deque<StreamRecord> some =
+                new ArrayDeque<>(streams.stream().limit(WARM_UP_STREAMS).toList());
+        HttpClient client = vertx.createHttpClient();
+        return Future.any(warmUpNext(client, some), vertx.timer(WARM_UP_MS_MAX))
+                .eventually(client::close)
+                .mapEmpty();
+    }
+
+    private Future<?> warmUpNext(HttpClient client, Deque<StreamRecord> streams) {
         StreamRecord next = streams.poll();
-        if (reader != null && next != null && !stopping) {
-            reader.tail(next.id().name(), Limits.TAIL_DEFAULT, View.LIVE, WARM_UP_BYTES)
-                    .onComplete(read -> warmUp(streams));
+        if (next == null || stopping) {
+            return Future.succeededFuture();
         }
+        String name = URLEncoder.encode(next.id().name().value(), StandardCharsets.UTF_8)
+                .replace("+", "%20");
+        return client.request(HttpMethod.GET, port(), configuration.http().host(), "/v1/streams/" + name + "/tail")
+                .compose(HttpClientRequest::send)
+                .compose(HttpClientResponse::body)
+                .transform(read -> warmUpNext(client, streams));
     }
 
     private void onWorker(String failed, Runnable task) {

@@ -36,7 +36,7 @@ class ManyStreamsIT {
     private static final long READY_MS_MAX = FULL ? 5_000 : 20_000;
     private static final long TAIL_MS_MAX = FULL ? 50 : 250;
     private static final int FEW_FILES_STREAMS = 2_000;
-    private static final long IDLE_BYTES_MAX = 300L << 20;
+    private static final long IDLE_BYTES_MAX = 300_000_000;
 
     /** Appends and the folds of all these new files would wait for the same disk, and an append does so for a second only. */
     private static final Map<String, String> ENVIRONMENT = Map.of(
@@ -162,7 +162,7 @@ class ManyStreamsIT {
 
     /** The server has had a moment to settle; a first tail of a stream that nobody has opened since the start. */
     private static void firstTails(Api api) throws InterruptedException {
-        Thread.sleep(3_000);
+        Thread.sleep(1_000);
         check(append(api, 0, 1), 201);
         assertEquals(
                 EVENTS, api.events(Api.stream(name(1)) + "/tail?n=" + EVENTS).size());
