@@ -11,9 +11,11 @@ import dev.tidemark.event.Slice;
 import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamSettings;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +66,8 @@ public final class MemoryArchive implements ArchiveAppender {
     private Faults forceFaults = Faults.NONE;
     private Faults readFaults = Faults.NONE;
     private Faults repairFaults = Faults.NONE;
+    private int callsLeft;
+    private boolean dead;
 
     private record Faults(int times, ArchiveException.Kind kind) {
         static final Faults NONE = new Faults(0, ArchiveException.Kind.IO);
@@ -106,6 +110,37 @@ public final class MemoryArchive implements ArchiveAppender {
         repairFaults = new Faults(times, kind);
     }
 
+    /** The process is killed at the {@code calls}-th change from now on, before or in the middle of it; 0: it isn't. */
+    public synchronized void killAt(int calls) {
+        callsLeft = calls;
+    }
+
+    /** The process is dead: it changes nothing any more. */
+    public synchronized void kill() {
+        dead = true;
+    }
+
+    /** Whether it was killed, and hasn't been started again by {@link #crash}. */
+    public synchronized boolean isDead() {
+        return dead;
+    }
+
+    /** Ids of the events that are on disk. */
+    public synchronized Set<Position> forcedIds() {
+        Set<Position> ids = new HashSet<>();
+        items.subList(0, forced).stream().filter(item -> item.event != null).forEach(item -> ids.add(idOf(item)));
+        return ids;
+    }
+
+    private void live() {
+        if (callsLeft > 0 && --callsLeft == 0) {
+            dead = true;
+        }
+        if (dead) {
+            throw new ArchiveException(ArchiveException.Kind.CLOSED, "the process is dead");
+        }
+    }
+
     /** The process dies; of what wasn't forced, the first {@code unforcedKept} excerpts are still there. */
     public synchronized void crash(int unforcedKept) {
         cut(Math.min(items.size(), forced + unforcedKept));
@@ -113,6 +148,8 @@ public final class MemoryArchive implements ArchiveAppender {
         published = items.size();
         watermark = lastEventId(items.size());
         inDoubt = false;
+        dead = false;
+        callsLeft = 0;
         calls.clear();
     }
 
@@ -147,6 +184,7 @@ public final class MemoryArchive implements ArchiveAppender {
 
     @Override
     public synchronized void append(List<Slice> slices) {
+        live();
         repair();
         List<Item> events = new ArrayList<>();
         for (Slice slice : slices) {
@@ -173,6 +211,11 @@ public final class MemoryArchive implements ArchiveAppender {
             }
             inDoubt = true;
             throw e;
+        }
+        if (callsLeft == 1) {
+            // killed in the middle of the slice
+            items.addAll(events.subList(0, events.size() / 2));
+            live();
         }
         items.addAll(events);
     }
@@ -234,6 +277,7 @@ public final class MemoryArchive implements ArchiveAppender {
     @Override
     public synchronized void appendMissing(
             int stripe, OrdinalRange ordinals, boolean lost, Position after, Position through) {
+        live();
         repair();
         calls.add("missing " + ordinals);
         items.add(new Item(null, stripe, new Missing(ordinals, lost, after, through)));
@@ -241,6 +285,7 @@ public final class MemoryArchive implements ArchiveAppender {
 
     @Override
     public synchronized void appendProducers(Map<Integer, List<StoredRequest>> requests) {
+        live();
         repair();
         calls.add("producers " + requests.values().stream().mapToInt(List::size).sum());
         Map<Integer, List<StoredRequest>> copy = new TreeMap<>();
@@ -271,6 +316,7 @@ public final class MemoryArchive implements ArchiveAppender {
 
     @Override
     public synchronized void force() {
+        live();
         if (inDoubt) {
             throw new ArchiveException(
                     ArchiveException.Kind.IO, "the last append or force failed: nothing can be forced");
@@ -292,6 +338,7 @@ public final class MemoryArchive implements ArchiveAppender {
 
     @Override
     public synchronized void publish(Position newWatermark) {
+        live();
         if (newWatermark.isBefore(watermark) || newWatermark.isAfter(lastEventId(forced))) {
             throw new IllegalArgumentException("W is " + watermark + " and forced is " + lastEventId(forced)
                     + ": it can't become " + newWatermark);

@@ -178,6 +178,11 @@ public final class KeeperWorld implements SealedChunks {
         }
     }
 
+    /** Opens the stream if that works now. */
+    public void tryOpen() {
+        stream.open().onComplete(opened -> {});
+    }
+
     public void open() {
         succeeded(stream.open());
     }

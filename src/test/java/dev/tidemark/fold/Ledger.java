@@ -1,0 +1,125 @@
+package dev.tidemark.fold;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tidemark.event.Gap;
+import dev.tidemark.event.Position;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What the writers of a simulation know, and therefore what its readers may expect: each acknowledged event once, in the order of ids.
+ * An event is lost only if the simulation's Redis lost it and the server was dead or has been killed since: then it must be announced.
+ */
+final class Ledger {
+    private final Map<String, Position> acked = new HashMap<>();
+    private final TreeMap<Position, String> byId = new TreeMap<>();
+    /** Sent, but the answer left it open whether they are stored, or there was none yet. */
+    private final Set<String> open = new HashSet<>();
+    /** Acknowledged, and taken by Redis from where only Redis had them. */
+    private final Set<String> lost = new HashSet<>();
+    /** Ids at or below it were final: nothing may be added there. */
+    private Position finalThrough = Position.ZERO;
+
+    private boolean gapsExpected;
+
+    void sent(List<String> names) {
+        open.addAll(names);
+    }
+
+    void notStored(List<String> names) {
+        names.forEach(open::remove);
+    }
+
+    void stored(List<String> names, List<Position> ids) {
+        for (int i = 0; i < names.size(); i++) {
+            Position id = ids.get(i);
+            assertTrue(id.isAfter(finalThrough), "event " + id + " was added below the frontier " + finalThrough);
+            assertEquals(null, byId.put(id, names.get(i)), "id " + id + " was given twice");
+            assertEquals(null, acked.put(names.get(i), id), names.get(i) + " was acknowledged twice");
+            open.remove(names.get(i));
+        }
+    }
+
+    void finalThrough(Position frontier) {
+        finalThrough = Position.max(finalThrough, frontier);
+    }
+
+    Position finalThrough() {
+        return finalThrough;
+    }
+
+    /** Gaps may be announced from now on, though nothing acknowledged may be missing. */
+    void expectGaps() {
+        gapsExpected = true;
+    }
+
+    boolean gapsExpected() {
+        return gapsExpected;
+    }
+
+    void lost(String name) {
+        lost.add(name);
+        gapsExpected = true;
+    }
+
+    Set<String> acked() {
+        return acked.keySet();
+    }
+
+    Set<String> lost() {
+        return lost;
+    }
+
+    Position idOf(String name) {
+        return acked.get(name);
+    }
+
+    boolean isAcked(String name) {
+        return acked.containsKey(name);
+    }
+
+    /** Acknowledged events up to a position that must be there, in the order of their ids. */
+    List<String> inIdOrder(Position through) {
+        List<String> names = new ArrayList<>(byId.headMap(through, true).values());
+        names.removeAll(lost);
+        return names;
+    }
+
+    /** What was given, without what was never acknowledged (that may be there) and without what may be lost (that may be there, too). */
+    List<String> certain(List<String> given) {
+        List<String> known = new ArrayList<>();
+        for (String name : given) {
+            if (acked.containsKey(name)) {
+                if (!lost.contains(name)) {
+                    known.add(name);
+                }
+            } else {
+                assertTrue(open.contains(name), "nobody sent " + name);
+            }
+        }
+        return known;
+    }
+
+    /** Each of these that wasn't given lies in an announced gap, and was lost. */
+    void assertAnnounced(Set<String> given, List<Gap> gaps, Position from, String who) {
+        List<String> missing = acked.keySet().stream()
+                .filter(name -> !given.contains(name) && idOf(name).isAfter(from))
+                .sorted(Comparator.comparing(this::idOf))
+                .toList();
+        for (String name : missing) {
+            Position id = idOf(name);
+            assertTrue(lost.contains(name), () -> who + " misses " + name + " " + id + ", told of " + gaps);
+            boolean told = gaps.stream()
+                    .anyMatch(gap -> id.isAfter(gap.from()) && !id.isAfter(gap.to()));
+            assertTrue(told, () -> who + " isn't told that " + name + " " + id + " is lost; told of " + gaps);
+        }
+    }
+}

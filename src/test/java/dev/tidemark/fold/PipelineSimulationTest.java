@@ -1,0 +1,52 @@
+package dev.tidemark.fold;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The whole pipeline under seeded faults; any number of seeds with {@code -Dtidemark.seeds=N}, one with {@code -Dtidemark.seed=S}. */
+@Tag("F3")
+@Tag("F4")
+@Tag("F5")
+@Tag("F6")
+@Tag("F15")
+@Tag("T5")
+@Tag("T6")
+@Tag("T7")
+@Tag("T11")
+@Tag("T13")
+@Tag("R04")
+@Tag("R06")
+class PipelineSimulationTest {
+    private static final int STEPS = 120;
+
+    @Test
+    void everyAcknowledgedEventIsReadOnceInOrderWhateverFails() {
+        long first = Long.getLong("tidemark.seed", 1);
+        int seeds = Integer.getInteger("tidemark.seeds", Long.getLong("tidemark.seed") == null ? 500 : 1);
+        for (long seed = first; seed < first + seeds; seed++) {
+            PipelineSimulation simulation = new PipelineSimulation(seed);
+            try {
+                simulation.run(STEPS);
+            } catch (AssertionError | RuntimeException e) {
+                throw new AssertionError(
+                        "seed " + seed + ": " + e.getMessage() + "\n" + String.join("\n", simulation.trace()), e);
+            }
+        }
+    }
+
+    @Test
+    void theSameSeedGivesTheSameTrace() {
+        for (long seed = 1; seed <= 20; seed++) {
+            assertEquals(traceOf(seed), traceOf(seed));
+        }
+    }
+
+    private static List<String> traceOf(long seed) {
+        PipelineSimulation simulation = new PipelineSimulation(seed);
+        simulation.run(STEPS);
+        return simulation.trace();
+    }
+}
