@@ -10,6 +10,7 @@ import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -168,8 +169,34 @@ final class StripeOpening {
                 above);
     }
 
-    private Opened opened(ArchivedState.Archived archived, Position lastPossible, boolean all) {
+    /**
+     * Where Redis came back with less than was folded, what it has at or below W ends somewhere below W: memory must not join that to what
+     * came later.
+     */
+    private boolean dropWhatTheArchiveContinues(ArchivedState.Archived archived) {
+        long next = archived.lastOrdinal();
+        int joined = newest.size();
+        Iterator<Event> falling = newest.descendingIterator();
+        while (falling.hasNext()) {
+            Event event = falling.next();
+            if (!event.id().isAfter(archived.watermark())) {
+                if (event.ordinal() != next) {
+                    break;
+                }
+                next--;
+            }
+            joined--;
+        }
+        for (int i = joined; i > 0; i--) {
+            newest.removeFirst();
+        }
+        return joined > 0;
+    }
+
+    private Opened opened(ArchivedState.Archived archived, Position lastPossible, boolean loadedAll) {
         Position watermark = archived.watermark();
+        boolean dropped = dropWhatTheArchiveContinues(archived);
+        boolean all = loadedAll || dropped;
         boolean archiveIsAhead =
                 newest.isEmpty() || watermark.isAfter(newest.getLast().id());
         if (archiveIsAhead) {

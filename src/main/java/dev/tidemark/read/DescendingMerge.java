@@ -215,12 +215,14 @@ final class DescendingMerge implements MergeRead {
     private Future<MergePage> takeArchive(PageBuilder page) {
         Position watermark = source.watermark();
         // From the event given last down, if the archive has that: then it announces all that is missing below it.
-        Position end = newer != null && !newer.position().isAfter(watermark) ? newer.position() : before;
+        Position given = newer != null && !newer.position().isAfter(watermark) ? newer.position() : before;
+        Position end = Position.min(given, top);
         return source.archivedReverse(end, from, page.eventsRoom(), page.bytesRoom())
                 .compose(archived -> {
-                    Position lowest = lowestOf(archived);
-                    if (archived.more() && !lowest.isBefore(before)) {
-                        return Future.failedFuture(AscendingMerge.noProgress(before));
+                    // It may lie above what memory was done with: what memory didn't have is given now.
+                    Position lowest = lowestOf(archived, end);
+                    if (archived.more() && !lowest.isBefore(end)) {
+                        return Future.failedFuture(AscendingMerge.noProgress(end));
                     }
                     if (giveArchived(page, archived, watermark)) {
                         before = archived.more() ? lowest : from;
@@ -264,8 +266,8 @@ final class DescendingMerge implements MergeRead {
                 || archived.gaps().stream().anyMatch(gap -> !gap.to().isBefore(events.last()));
     }
 
-    private Position lowestOf(ArchivePage archived) {
-        Position lowest = before;
+    private static Position lowestOf(ArchivePage archived, Position end) {
+        Position lowest = end;
         if (archived.events().count() > 0) {
             lowest = Position.min(lowest, archived.events().first());
         }

@@ -108,13 +108,17 @@ final class Neighbours {
     }
 
     /**
-     * What retention has removed above {@code after}, as far as the ordinals tell: nothing, if the earliest event is the stream's first
-     * one or follows the reader's last one.
+     * What retention has removed above {@code after}, as far as the ordinals tell: nothing, if the archive never had anything removed, or
+     * the earliest event is the stream's first one or follows the reader's last one. What was lost before the earliest event the archive
+     * announces by itself.
      *
      * @param last ordinal of the reader's last event; negative if it isn't known
      * @param through the reader's bound
      */
     Future<Optional<Gap>> removed(Position after, long last, Position through) {
+        if (source.archive().eventsRemoved() == 0) {
+            return Future.succeededFuture(Optional.empty());
+        }
         return source.archived(after, Position.MAX, 1, 1).compose(page -> {
             Chunk events = page.events();
             if (!source.finalOnArrival()) {
@@ -145,10 +149,10 @@ final class Neighbours {
         });
     }
 
-    /** Where ordinals don't rise with ids, the archive tells whether anything was removed. */
-    private Optional<Gap> removedBelow(Position first, Position after, Position through) {
+    /** Where ordinals don't rise with ids, they don't tell how much. */
+    private static Optional<Gap> removedBelow(Position first, Position after, Position through) {
         Position to = Position.min(Positions.below(first), through);
-        return source.archive().eventsRemoved() > 0 && to.isAfter(after)
+        return to.isAfter(after)
                 ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
                 : Optional.empty();
     }
