@@ -33,6 +33,8 @@ public final class ReservationFile {
      * @param clean whether the server stopped cleanly after it
      * @param redisRunId run id of the Redis that held the entries, if known
      * @param stoppedMs the streams' clocks stood there or below at a clean stop; 0 otherwise
+     * @param lostBelowMs Redis may have lost the newest of what was acknowledged before this time, Unix ms, and nothing there tells; 0 if
+     *     that never happened
      * @param frontiers order was final up to these, at a clean stop, where {@code stoppedMs} doesn't tell
      */
     public record Reservation(
@@ -40,14 +42,30 @@ public final class ReservationFile {
             boolean clean,
             @Nullable String redisRunId,
             long stoppedMs,
+            long lostBelowMs,
             Map<StreamId, Position> frontiers) {
         public Reservation {
             frontiers = Map.copyOf(frontiers);
         }
 
+        /** With nothing lost. */
+        public Reservation(
+                long highMs,
+                boolean clean,
+                @Nullable String redisRunId,
+                long stoppedMs,
+                Map<StreamId, Position> frontiers) {
+            this(highMs, clean, redisRunId, stoppedMs, 0, frontiers);
+        }
+
         /** Of a process that runs. */
         public static Reservation running(long highMs, @Nullable String redisRunId) {
-            return new Reservation(highMs, false, redisRunId, 0, Map.of());
+            return running(highMs, redisRunId, 0);
+        }
+
+        /** Of a process that runs. */
+        public static Reservation running(long highMs, @Nullable String redisRunId, long lostBelowMs) {
+            return new Reservation(highMs, false, redisRunId, 0, lostBelowMs, Map.of());
         }
     }
 
@@ -67,6 +85,7 @@ public final class ReservationFile {
                     json.getBoolean("clean", false),
                     json.getString("redis_run_id"),
                     json.getLong("stopped_ms", 0L),
+                    json.getLong("lost_below_ms", 0L),
                     frontiers(json.getJsonArray("frontiers", new JsonArray())));
         } catch (NoSuchFileException e) {
             return null;
@@ -98,7 +117,8 @@ public final class ReservationFile {
                 .put("format", FORMAT)
                 .put("high_ms", reservation.highMs())
                 .put("clean", reservation.clean())
-                .put("stopped_ms", reservation.stoppedMs());
+                .put("stopped_ms", reservation.stoppedMs())
+                .put("lost_below_ms", reservation.lostBelowMs());
         JsonArray frontiers = new JsonArray();
         reservation
                 .frontiers()

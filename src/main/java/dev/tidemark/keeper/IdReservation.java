@@ -25,6 +25,7 @@ public final class IdReservation {
     private final long startMs;
     private final boolean cleanStart;
     private final Stop stop;
+    private final long lostBelowMs;
     private final AtomicBoolean raising = new AtomicBoolean();
     private final AtomicLong usedMs = new AtomicLong();
     private volatile long highMs;
@@ -35,6 +36,15 @@ public final class IdReservation {
      * @param stop if it did, where its streams were
      */
     public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart, Stop stop) {
+        this(store, clock, startMs, cleanStart, stop, 0);
+    }
+
+    /**
+     * @param lostBelowMs Redis may have lost the newest of what was acknowledged at times below it, although nothing there tells; 0 if it
+     *     never did
+     */
+    public IdReservation(Store store, Clock clock, long startMs, boolean cleanStart, Stop stop, long lostBelowMs) {
+        this.lostBelowMs = lostBelowMs;
         this.store = store;
         this.clock = clock;
         this.startMs = startMs;
@@ -87,6 +97,16 @@ public final class IdReservation {
         Position frontier(StreamId stream, long windowMs) {
             return frontiers.getOrDefault(stream, Acceptance.endBefore(ms - windowMs));
         }
+    }
+
+    /** Whether the predecessor stopped with everything folded and nothing on its way. */
+    boolean isCleanStart() {
+        return cleanStart;
+    }
+
+    /** Streams whose last event known is below this time may have lost later ones. */
+    long lostBelowMs() {
+        return lostBelowMs;
     }
 
     /** Whether a stripe is to be fenced at its first use. */

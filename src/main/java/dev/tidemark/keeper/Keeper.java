@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 final class Keeper {
     private static final Logger LOG = LoggerFactory.getLogger(Keeper.class);
     private static final long BACKOFF_NS_MIN = 50_000_000;
-    private static final long BACKOFF_NS_MAX = 1_000_000_000;
+    private static final long BACKOFF_NS_MAX = 500_000_000;
     /** How often it is looked for idle stripes, in the time until one is idle. */
     private static final int IDLE_LOOKS = 6;
 
@@ -35,6 +35,7 @@ final class Keeper {
     private final KeeperLimits limits;
     private final TimelineMemory memory;
     private final MemoryRelief relief;
+    private final LiveLogPatrol patrol;
     private final KeeperCounters counters = new KeeperCounters();
 
     private final Map<StripeId, StripeKeeper> stripes = new HashMap<>();
@@ -67,6 +68,7 @@ final class Keeper {
         this.limits = limits;
         this.memory = memory;
         this.relief = new MemoryRelief(memory, clock, stripes.values());
+        this.patrol = new LiveLogPatrol(clock, stripes.values());
         this.answeredNs = clock.monotonicNs();
         this.beatNs = answeredNs;
     }
@@ -306,6 +308,7 @@ final class Keeper {
             }
         }
         relief.tick();
+        patrol.tick();
         retireIdle();
     }
 

@@ -6,4 +6,6 @@ import java.util.concurrent.atomic.LongAdder;
 final class KeeperCounters {
     final LongAdder lateRescued = new LongAdder();
     final LongAdder timesRefused = new LongAdder();
+    final LongAdder quarantined = new LongAdder();
+    final LongAdder refusedForMemory = new LongAdder();
 }

@@ -160,6 +160,20 @@ public final class KeeperGroup implements Appends, SealedChunks, StripeTails {
                 .sum();
     }
 
+    /** Entries that weren't ours and were moved from live logs to quarantine since the start. Any thread. */
+    public long quarantined() {
+        return keepers.stream()
+                .mapToLong(keeper -> keeper.counters().quarantined.sum())
+                .sum();
+    }
+
+    /** Appends that Redis refused for its memory since the start. Any thread. */
+    public long refusedForMemory() {
+        return keepers.stream()
+                .mapToLong(keeper -> keeper.counters().refusedForMemory.sum())
+                .sum();
+    }
+
     /** Heap bytes of all timelines, and of the appends under way to them. Any thread. */
     public long memoryBytes() {
         return keepers.isEmpty() ? 0 : keepers.get(0).memory().bytes();

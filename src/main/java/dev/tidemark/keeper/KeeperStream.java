@@ -38,6 +38,7 @@ final class KeeperStream implements LiveStream {
     private volatile Map<Setting, Long> chosen;
 
     private volatile boolean deleted;
+    private volatile Position foldSoonThrough = Position.ZERO;
     private volatile boolean finalOnArrival;
     private volatile StreamActivity activity = new StreamActivity();
     /** Whether {@link #activity} has it already. */
@@ -151,6 +152,17 @@ final class KeeperStream implements LiveStream {
     @Override
     public List<OrdinalRange> voided(int stripe) {
         return voided.get(stripe);
+    }
+
+    @Override
+    public Position foldSoonThrough() {
+        return foldSoonThrough;
+    }
+
+    /** Redis hasn't got all of what isn't folded any more: what memory holds is to be folded at once. */
+    void foldSoon() {
+        foldSoonThrough = newest();
+        changed();
     }
 
     @Override

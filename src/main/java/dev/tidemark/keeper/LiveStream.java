@@ -1,6 +1,7 @@
 package dev.tidemark.keeper;
 
 import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Position;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.event.StreamSettings;
@@ -68,6 +69,11 @@ public interface LiveStream {
     /** Ordinals of a stripe that refused appends had: not lost. Only those that the archive doesn't account for yet. */
     default List<OrdinalRange> voided(int stripe) {
         return List.of();
+    }
+
+    /** What is sealed up to this position is to be folded without waiting: Redis has lost some of it. {@link Position#ZERO} for nothing. */
+    default Position foldSoonThrough() {
+        return Position.ZERO;
     }
 
     /** Whether the event loops of its keepers have been alive within so many milliseconds: if not, memory may be stale. */

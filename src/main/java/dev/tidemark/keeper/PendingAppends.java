@@ -166,6 +166,12 @@ final class PendingAppends {
 
     // ---- time ----
 
+    /** Whether Redis has owed an answer for so long that nothing more is sent before it comes: it would only pile up. */
+    boolean isUnansweredTooLong(long answeredNs) {
+        PendingAppend oldest = inFlight.peek();
+        return oldest != null && ageMs(oldest) > limits.resumeMs() && sinceMs(answeredNs) > limits.resumeMs();
+    }
+
     /**
      * Answers those that have been here for too long; what is in flight stays, and its outcome is still found out. As long as Redis
      * answers anything on the connection, those behind are on their way: they get much longer.

@@ -79,6 +79,14 @@ final class StripeKeeper {
 
     private long partedSinceNs;
     private long retryAtNs;
+    /** Why the last try to resume failed, if Redis itself said so. */
+    private @Nullable LiveLogException resumeRefusal;
+
+    private final StripePatrol patrol;
+    /** Of the newest event that the live log had, as far as this process knows. */
+    private long storedOrdinal;
+    /** The archive accounts for all up to it. */
+    private long archivedOrdinal;
 
     StripeKeeper(KeeperStream stream, int index, Keeper keeper) {
         this.stream = stream;
@@ -89,6 +97,7 @@ final class StripeKeeper {
         this.clock = new StreamClock(keeper.clock());
         this.pending = new PendingAppends(keeper.limits(), keeper.clock(), keeper.memory());
         this.idle = new IdleWatch(keeper.clock(), keeper.limits().idleMs());
+        this.patrol = new StripePatrol(stripe, keeper.clock());
         this.producers = new ProducerTable(ProducerHistory.ofStripe(stream.stripes()), keeper.limits());
     }
 
@@ -101,9 +110,13 @@ final class StripeKeeper {
     }
 
     private void become(State next) {
+        become(next, keeper.clock().monotonicNs());
+    }
+
+    private void become(State next, long sinceNs) {
         state = next;
         if (next == State.PARTED) {
-            partedSinceNs = keeper.clock().monotonicNs();
+            partedSinceNs = sinceNs;
         }
         stream.reachable(stripe.index(), next == State.OPEN);
     }
@@ -117,10 +130,20 @@ final class StripeKeeper {
             send(append);
         } else if (state == State.PARTED
                 && sinceMs(partedSinceNs) > keeper.limits().resumeMs()) {
-            append.fail(Problem.unavailable(storedBefore(append), "the live log can't be reached"));
+            append.fail(outOfReach(append));
         } else {
             enqueue(append);
         }
+    }
+
+    private Problem outOfReach(PendingAppend append) {
+        LiveLogException refusal = resumeRefusal;
+        if (refusal != null && !refusal.kind().retryable()) {
+            return problemOf(refusal);
+        }
+        String why = refusal == null ? keeper.trouble() : String.valueOf(refusal.getMessage());
+        return Problem.unavailable(
+                storedBefore(append), "the live log can't be reached" + (why.isEmpty() ? "" : ": " + why));
     }
 
     /** What is to be said of an append that wasn't sent: an earlier try of the same request may have been. */
@@ -222,6 +245,10 @@ final class StripeKeeper {
             restoreProducers();
             return;
         }
+        if (pending.isUnansweredTooLong(keeper.answeredNs())) {
+            append.fail(Problem.unavailable(storedBefore(append), "the live log doesn't answer"));
+            return;
+        }
         if (!keeper.hasMemoryFor(append)) {
             append.fail(noMemory().with("stored", storedBefore(append).text()));
             return;
@@ -239,12 +266,16 @@ final class StripeKeeper {
         }
         pending.fly(append);
         appender.append(stripe, append.minted).onComplete(answer -> {
-            keeper.answered();
             if (answer.succeeded()) {
+                keeper.answered();
                 acknowledged(append);
-            } else {
-                refused(append, keeper.asLiveLogException(answer.cause()));
+                return;
             }
+            LiveLogException failure = keeper.asLiveLogException(answer.cause());
+            if (failure.kind().isAnswer()) {
+                keeper.answered();
+            }
+            refused(append, failure);
         });
     }
 
@@ -385,6 +416,7 @@ final class StripeKeeper {
             }
         }
         lastOrdinal = event.ordinal();
+        storedOrdinal = lastOrdinal;
     }
 
     private void refused(PendingAppend append, LiveLogException failure) {
@@ -400,18 +432,23 @@ final class StripeKeeper {
             return;
         }
         takeBackOrdinals(append);
-        append.fail(problemOf(failure));
         switch (failure.kind()) {
             case ID_TOO_LOW, KEY_MISSING -> {
                 LOG.warn("stripe {}: {}; it is fenced again", stripe, failure.getMessage());
+                sendAgain(List.of(append));
                 part();
             }
+            case OUT_OF_MEMORY -> {
+                keeper.counters().refusedForMemory.increment();
+                append.fail(problemOf(failure));
+            }
             case NOT_SENT -> {
+                append.fail(problemOf(failure));
                 if (keeper.appender() == null) {
                     part();
                 }
             }
-            default -> {}
+            default -> append.fail(problemOf(failure));
         }
         afterAnswer();
     }
@@ -479,6 +516,8 @@ final class StripeKeeper {
         }
         nextOrdinal = opened.lastOrdinal() + 1;
         lastOrdinal = opened.lastOrdinal();
+        storedOrdinal = opened.lastOrdinal();
+        archivedOrdinal = opened.archivedOrdinal();
         timeline = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
         if (opened.sorted()) {
             sort(frontierAtStart(opened), opened.lastEntry());
@@ -486,6 +525,7 @@ final class StripeKeeper {
         } else {
             timeline.preload(opened.newest(), opened.floor(), stream.settings());
         }
+        passLost(opened.lost());
         idle.used();
         if (opened.lastOrdinal() == 0) {
             producers.restored(List.of(), clock.nowMs());
@@ -498,6 +538,18 @@ final class StripeKeeper {
         publish();
         keeper.opened(this);
         sendWaiting();
+    }
+
+    /** What may be lost behind the newest event takes an ordinal that no event will have: so all who count them see the hole. */
+    private void passLost(Position lost) {
+        if (lost.equals(Position.ZERO)) {
+            return;
+        }
+        nextOrdinal++;
+        if (acceptance == null) {
+            lastOrdinal++;
+            timeline().lost(lost, lastOrdinal);
+        }
     }
 
     /** From now on the places of events are decided by {@link Acceptance}. */
@@ -579,23 +631,44 @@ final class StripeKeeper {
         }
         become(State.RESUMING);
         Position lastEntry = arrivals == null ? timeline().tail() : arrivals.last();
-        Future<List<Event>> resuming = new StripeResume(stripe, appender, mint, lastEntry, clock.nowMs()).resume();
+        StripePosition position = new StripePosition(
+                stripe,
+                appender,
+                mint,
+                Math.max(clock.nowMs(), keeper.reservation().highMs()),
+                keeper.counters());
+        StripeResume resume = new StripeResume(stripe, appender, mint, lastEntry, position);
+        Future<List<Event>> resuming = resume.resume();
         atWork = resuming;
         resuming.onComplete(resumed -> {
             if (state != State.RESUMING) {
                 return;
             }
             if (resumed.succeeded()) {
+                if (resume.hasLess()) {
+                    hasLess();
+                }
                 resumed(resumed.result());
             } else {
                 LOG.warn(
                         "stripe {} can't resume yet: {}",
                         stripe,
                         resumed.cause().getMessage());
-                become(State.PARTED);
+                LiveLogException failure = keeper.asLiveLogException(resumed.cause());
+                resumeRefusal = failure.kind().isAnswer() ? failure : null;
+                become(State.PARTED, partedSinceNs);
                 retryAtNs = keeper.clock().monotonicNs() + RETRY_NS;
             }
         });
+    }
+
+    /** Redis hasn't got all that was acknowledged any more. */
+    private void hasLess() {
+        boolean unfolded = stream.snapshot(stripe.index()).tail().isAfter(watermark);
+        if (unfolded && stream.foldSoonThrough().compareTo(watermark) <= 0) {
+            LOG.warn("stripe {}: Redis lacks unfolded events; what memory holds of them is folded now", stripe);
+        }
+        stream.foldSoon();
     }
 
     /** Nothing can change any more below the fence: what Redis holds decides what the open appends came to. */
@@ -622,6 +695,7 @@ final class StripeKeeper {
             }
         }
         stream.voided(stripe.index(), voided.all());
+        resumeRefusal = null;
         become(State.OPEN);
         publish();
         succeeded.forEach(PendingAppend::succeed);
@@ -717,6 +791,30 @@ final class StripeKeeper {
         return pending.isEmpty() && !producers.hasWaiting();
     }
 
+    /** Looks whether others have put something into the live log, or taken something out. */
+    void patrol() {
+        StripeAppender appender = keeper.appender();
+        if (state != State.OPEN || appender == null || timeline == null) {
+            return;
+        }
+        long refused = voided.all().stream().mapToLong(OrdinalRange::count).sum();
+        patrol.look(appender, storedOrdinal, archivedOrdinal, refused).onSuccess(found -> {
+            if (state != State.OPEN) {
+                return;
+            }
+            keeper.counters().quarantined.add(found.moved());
+            if (found.hasLess()) {
+                hasLess();
+            }
+            boolean above =
+                    found.highest().isAfter(arrivals == null ? timeline().tail() : arrivals.last());
+            if (found.keyGone() || above) {
+                part();
+                tryResume();
+            }
+        });
+    }
+
     // ---- for the fold ----
 
     /**
@@ -743,6 +841,7 @@ final class StripeKeeper {
             return;
         }
         watermark = Position.max(watermark, newWatermark);
+        this.archivedOrdinal = Math.max(this.archivedOrdinal, archivedOrdinal);
         voided.archived(archivedOrdinal);
         stream.voided(stripe.index(), voided.all());
         release(stream.settings().tailCapacity());

@@ -5,11 +5,14 @@ import dev.tidemark.event.Event;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.StripeId;
+import dev.tidemark.livelog.LiveLogState;
 import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * First use of a stripe after a start: asks the archive for W, fences the stripe above everything that the predecessor may have
@@ -17,6 +20,7 @@ import java.util.List;
  * event loop.
  */
 final class StripeOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(StripeOpening.class);
     /** How much is loaded, so that tails are answered from memory at once. */
     private static final int NEWEST_EVENTS = 1_000;
 
@@ -31,6 +35,7 @@ final class StripeOpening {
 
     private final Deque<Event> newest = new ArrayDeque<>();
     private long newestBytes;
+    private Position lost = Position.ZERO;
 
     StripeOpening(StripeId stripe, KeeperStream stream, Keeper keeper) {
         this.stripe = stripe;
@@ -47,6 +52,8 @@ final class StripeOpening {
      * @param lastOrdinal its ordinal
      * @param sorted whether order isn't final on arrival
      * @param lastEntry entry id below which nothing unfolded stands; where order is final on arrival it says nothing
+     * @param lost events behind all these may be lost, up to this position; {@link Position#ZERO} if nothing suggests it
+     * @param archivedOrdinal highest ordinal that the archive accounts for
      * @param newest the newest entries, oldest first; all unfolded ones where order isn't final on arrival
      */
     record Opened(
@@ -57,6 +64,8 @@ final class StripeOpening {
             long lastOrdinal,
             boolean sorted,
             Position lastEntry,
+            Position lost,
+            long archivedOrdinal,
             List<Event> newest) {}
 
     Future<Opened> open() {
@@ -67,9 +76,9 @@ final class StripeOpening {
         Mint mint = new Mint(stripe.index());
         return keeper.archivedState().recover(stream, stripe.index()).compose(archived -> {
             mint.startAfter(archived.watermark());
-            return StripeResume.startAboveLiveLog(
-                            appender, stripe, mint, keeper.clock().wallMs())
-                    .compose(ready -> fenceIfNeeded(appender, mint))
+            return position(appender, mint)
+                    .startAbove()
+                    .compose(there -> fenceIfNeeded(appender, mint, archived.watermark(), there))
                     .compose(fenced -> finalOnArrival
                             ? load(appender, Position.MAX)
                                     .compose(all -> standInIdOrder()
@@ -79,13 +88,30 @@ final class StripeOpening {
         });
     }
 
-    /** After a clean stop, and in a stream made since the start, nothing of a predecessor can still be on its way. */
-    private Future<Void> fenceIfNeeded(StripeAppender appender, Mint mint) {
-        if (!keeper.reservation().needsFence(stream.createdHere())) {
-            return Future.succeededFuture();
+    private StripePosition position(StripeAppender appender, Mint mint) {
+        long expectedMs = Math.max(
+                keeper.clock().wallMs(),
+                Math.max(keeper.reservation().startMs(), keeper.reservation().highMs()));
+        return new StripePosition(stripe, appender, mint, expectedMs, keeper.counters());
+    }
+
+    /**
+     * After a clean stop, and in a stream made since the start, nothing of a predecessor can still be on its way. Over a loss the fence
+     * is an id like any other: that keeps the evidence until an event stands behind it.
+     */
+    private Future<Void> fenceIfNeeded(StripeAppender appender, Mint mint, Position watermark, LiveLogState there) {
+        IdReservation reservation = keeper.reservation();
+        if (!stream.createdHere()) {
+            lost = LossAtStart.through(there, watermark, reservation);
         }
-        return StripeResume.fence(appender, stripe, mint, keeper.reservation().startMs())
-                .mapEmpty();
+        if (!lost.equals(Position.ZERO)) {
+            LOG.warn("stripe {}: what was acknowledged between {} and {} may be lost", stripe, watermark, lost);
+            mint.startAfter(lost);
+            return appender.fence(stripe, mint.next(reservation.startMs()));
+        }
+        return reservation.needsFence(stream.createdHere())
+                ? appender.fence(stripe, mint.fence(reservation.startMs()))
+                : Future.succeededFuture();
     }
 
     /** Reads backwards until enough is loaded; true if that is the whole live log. */
@@ -129,7 +155,17 @@ final class StripeOpening {
         }
         List<Event> above =
                 newest.stream().filter(event -> event.id().isAfter(watermark)).toList();
-        return new Opened(watermark, lastPossible, watermark, watermark, lastOrdinal, true, watermark, above);
+        return new Opened(
+                watermark,
+                lastPossible,
+                watermark,
+                watermark,
+                lastOrdinal,
+                true,
+                watermark,
+                lost,
+                archived.lastOrdinal(),
+                above);
     }
 
     private Opened opened(ArchivedState.Archived archived, Position lastPossible, boolean all) {
@@ -147,12 +183,24 @@ final class StripeOpening {
                     Math.max(archived.lastOrdinal(), last),
                     false,
                     watermark,
+                    lost,
+                    archived.lastOrdinal(),
                     List.of());
         }
         Event first = newest.getFirst();
         Event last = newest.getLast();
         boolean joinsArchive = all && first.id().isAfter(watermark) && first.ordinal() == archived.lastOrdinal() + 1;
         Position floor = joinsArchive ? watermark : first.id().previous();
-        return new Opened(watermark, lastPossible, floor, last.id(), last.ordinal(), false, floor, List.copyOf(newest));
+        return new Opened(
+                watermark,
+                lastPossible,
+                floor,
+                last.id(),
+                last.ordinal(),
+                false,
+                floor,
+                lost,
+                archived.lastOrdinal(),
+                List.copyOf(newest));
     }
 }

@@ -3,7 +3,6 @@ package dev.tidemark.keeper;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.StripeId;
-import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -15,50 +14,39 @@ import java.util.List;
  */
 final class StripeResume {
     static final int PAGE = 500;
-    /** Ids in the live log further ahead than this weren't minted here: nothing can be appended above them. */
-    private static final long AHEAD_MS_MAX = 86_400_000;
 
     private final StripeId stripe;
     private final StripeAppender appender;
     private final Mint mint;
     private final Position lastEntry;
-    private final long nowMs;
+    private final StripePosition position;
     private final List<Event> found = new ArrayList<>();
+    private boolean hasLess;
 
-    StripeResume(StripeId stripe, StripeAppender appender, Mint mint, Position lastEntry, long nowMs) {
+    /** @param lastEntry the last acknowledged one */
+    StripeResume(StripeId stripe, StripeAppender appender, Mint mint, Position lastEntry, StripePosition position) {
         this.stripe = stripe;
         this.appender = appender;
         this.mint = mint;
         this.lastEntry = lastEntry;
-        this.nowMs = nowMs;
+        this.position = position;
     }
 
     /** The keeper's entries above the last acknowledged one, once nothing can be added to them. */
     Future<List<Event>> resume() {
-        return startAboveLiveLog(appender, stripe, mint, nowMs)
-                .compose(ready -> fence(appender, stripe, mint, 0))
+        return position.startAbove()
+                .compose(there -> {
+                    hasLess = !there.exists() || there.lastGenerated().isBefore(lastEntry);
+                    Position fence = mint.fence(0);
+                    return appender.fence(stripe, fence).map(fence);
+                })
                 .compose(fence -> read(lastEntry, fence))
                 .map(found);
     }
 
-    /** Makes the key if it isn't there, and lets the mint start above whatever the live log holds or held. */
-    static Future<Void> startAboveLiveLog(StripeAppender appender, StripeId stripe, Mint mint, long nowMs) {
-        return appender.state(stripe).compose(there -> {
-            Position highest = Position.max(there.lastGenerated(), there.last());
-            if (highest.ms() > nowMs + AHEAD_MS_MAX) {
-                return Future.failedFuture(new LiveLogException(
-                        LiveLogException.Kind.REFUSED,
-                        "the live log of " + stripe + " has an entry id far ahead of the clock: " + highest));
-            }
-            mint.startAfter(highest);
-            return there.exists() ? Future.<Void>succeededFuture() : appender.create(stripe);
-        });
-    }
-
-    /** Fences above everything minted so far, at a time of at least {@code atLeastMs}; returns the fence. */
-    static Future<Position> fence(StripeAppender appender, StripeId stripe, Mint mint, long atLeastMs) {
-        Position fence = mint.next(atLeastMs);
-        return appender.fence(stripe, fence).map(fence);
+    /** Whether Redis came back with less than was acknowledged. */
+    boolean hasLess() {
+        return hasLess;
     }
 
     private Future<Void> read(Position after, Position fence) {

@@ -77,6 +77,12 @@ final class Timeline {
         floor = newFloor;
     }
 
+    /** Events behind the newest one are lost: the tail is where the last of them may have been. */
+    void lost(Position through, long ordinal) {
+        tail = through;
+        lastOrdinal = ordinal;
+    }
+
     /** Seals the active chunk if its time is over: {@code chunk_duration} by the stream clock or by monotonic time. */
     boolean sealIfDue(long nowMs, StreamSettings settings) {
         if (active.isEmpty()) {

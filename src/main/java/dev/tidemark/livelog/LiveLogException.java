@@ -31,6 +31,11 @@ public final class LiveLogException extends RuntimeException {
             this.retryable = retryable;
         }
 
+        /** Whether Redis itself said so. */
+        public boolean isAnswer() {
+            return this != NOT_SENT && this != UNKNOWN;
+        }
+
         /** Whether it is certain that nothing was written. */
         public boolean notExecuted() {
             return notExecuted;

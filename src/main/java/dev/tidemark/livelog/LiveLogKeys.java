@@ -14,6 +14,8 @@ import dev.tidemark.event.StripeId;
  *   tidemark:owner                                    string  id of the data directory that owns the prefix
  *   tidemark:streams                                  hash    stream name -> description (a copy)
  *   tidemark:{&lt;stream>#&lt;stripe>/&lt;generation>}:live    stream  the live log of a stripe
+ *   tidemark:{&lt;stream>#&lt;stripe>/&lt;generation>}:quarantine  stream  what others put into the live log
+ *   tidemark:{&lt;stream>#&lt;stripe>/&lt;generation>}:restored    stream  the live log's copy while its position is put back
  *   tidemark:{&lt;stream>}:archived                      string  EVT… ms-seq generation: the seam
  * </pre>
  *
@@ -46,8 +48,22 @@ public record LiveLogKeys(String prefix) {
 
     /** The live log of a stripe. */
     public String live(StripeId stripe) {
+        return tag(stripe) + ":live";
+    }
+
+    private String tag(StripeId stripe) {
         StreamId stream = stripe.stream();
-        return prefix + ":{" + stream.name().redisName() + "#" + stripe.index() + "/" + stream.generation() + "}:live";
+        return prefix + ":{" + stream.name().redisName() + "#" + stripe.index() + "/" + stream.generation() + "}";
+    }
+
+    /** Copies of what was in the live log of a stripe and wasn't the keeper's. */
+    public String quarantine(StripeId stripe) {
+        return tag(stripe) + ":quarantine";
+    }
+
+    /** The copy that takes the live log's place when its position is put back. */
+    public String restored(StripeId stripe) {
+        return tag(stripe) + ":restored";
     }
 
     /** The copy of a stream's seam. */

@@ -20,12 +20,14 @@ final class RedisAppender implements StripeAppender {
     private final LiveLogKeysCache keys;
     private final LiveLogKeys names;
     private final RedisRanges ranges;
+    private final RedisForeigners foreigners;
 
     RedisAppender(RedisLink link, LiveLogKeys names) {
         this.link = link;
         this.names = names;
         this.keys = new LiveLogKeysCache(names);
         this.ranges = new RedisRanges(link, keys);
+        this.foreigners = new RedisForeigners(link, names, ranges);
     }
 
     @Override
@@ -94,6 +96,21 @@ final class RedisAppender implements StripeAppender {
     @Override
     public Future<LiveLogState> state(StripeId stripe) {
         return ranges.state(stripe);
+    }
+
+    @Override
+    public Future<LiveLogCensus> census(StripeId stripe) {
+        return foreigners.census(stripe);
+    }
+
+    @Override
+    public Future<Quarantined> quarantine(StripeId stripe, Position after, boolean everything, int count) {
+        return foreigners.quarantine(stripe, after, everything, count);
+    }
+
+    @Override
+    public Future<Void> restorePosition(StripeId stripe, Position through, Position fence) {
+        return foreigners.restorePosition(stripe, through, fence);
     }
 
     @Override

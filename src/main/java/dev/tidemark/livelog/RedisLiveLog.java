@@ -60,6 +60,11 @@ public final class RedisLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLo
         return links.use(shared -> RedisRequirements.facts(shared.link()));
     }
 
+    /** How full Redis is. */
+    public Future<RedisMemory> memory() {
+        return links.use(shared -> RedisRequirements.memory(shared.link()));
+    }
+
     @Override
     public Future<StripeAppender> connect(Runnable onClosed) {
         return RedisLink.connect(vertx, settings, settings.commandTimeoutMs(), clock, onClosed)
@@ -138,7 +143,11 @@ public final class RedisLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLo
         requests.add(
                 Scripts.eval(Scripts.DELETE_SEAM, keys.archived(stream.name())).arg(generation));
         for (int i = 0; i < stripes; i++) {
-            requests.add(Request.cmd(Command.UNLINK).arg(keys.live(new StripeId(stream, i))));
+            StripeId stripe = new StripeId(stream, i);
+            requests.add(Request.cmd(Command.UNLINK)
+                    .arg(keys.live(stripe))
+                    .arg(keys.quarantine(stripe))
+                    .arg(keys.restored(stripe)));
         }
         return sendAll(requests);
     }

@@ -43,6 +43,30 @@ final class RedisRanges {
         return new Page(keys.live(stripe), before, from, count, true).fetch();
     }
 
+    /**
+     * Entries of one page that aren't the keeper's.
+     *
+     * @param ids their entry ids as Redis writes them: they may be above what a position holds
+     * @param highest the highest of them; {@link Position#ZERO} if there is none
+     * @param last the last entry looked at
+     * @param full whether there may be more behind it
+     */
+    record Foreign(List<String> ids, Position highest, Position last, boolean full) {}
+
+    /** The foreign ones among the oldest entries above {@code after}; all of them if {@code everything} is. */
+    Future<Foreign> foreign(StripeId stripe, Position after, boolean everything, int count) {
+        Page page = new Page(keys.live(stripe), after, Position.MAX, count, false);
+        page.foreign = new ArrayList<>();
+        page.everything = everything;
+        return page.fetch().map(seen -> {
+            List<Response> found = page.foreign == null ? List.of() : page.foreign;
+            Position highest = found.isEmpty() ? Position.ZERO : EntryDecoder.entryId(found.get(found.size() - 1));
+            List<String> ids =
+                    found.stream().map(entry -> entry.get(0).toString()).toList();
+            return new Foreign(ids, highest, seen.last(), seen.full());
+        });
+    }
+
     /** One page on its way. */
     private final class Page {
         private final byte[] key;
@@ -56,6 +80,10 @@ final class RedisRanges {
         private long bytes;
         private int largest = 1;
         private int asked = FIRST_COUNT / GROWTH;
+        /** The foreign entries, if they are wanted. */
+        private @Nullable List<Response> foreign;
+
+        private boolean everything;
 
         Page(byte[] key, Position start, Position bound, int count, boolean reverse) {
             if (count < 1 || count > COUNT_MAX) {
@@ -103,6 +131,9 @@ final class RedisRanges {
                 largest = Math.max(largest, size);
                 if (event != null) {
                     events.add(event);
+                }
+                if (foreign != null && entry != null && (event == null || everything)) {
+                    foreign.add(entry);
                 }
             }
             if (entries.size() < asked) {

@@ -30,6 +30,14 @@ final class RedisRequirements {
         return info.compose(sections -> fsync.map(value -> facts(sections, value)));
     }
 
+    /** How full it is; without a limit if it doesn't tell. */
+    static Future<RedisMemory> memory(RedisLink link) {
+        return link.send(Request.cmd(Command.INFO).arg("memory"), REQUEST_BYTES)
+                .map(text -> text == null ? "" : text.toString())
+                .recover(RedisRequirements::emptyIfRefused)
+                .map(info -> RedisMemory.of(lines(info)));
+    }
+
     /** Only what Redis refuses to tell is unknown; a broken connection or a loading Redis is a failure. */
     private static Future<String> emptyIfRefused(Throwable error) {
         return error instanceof LiveLogException typed && typed.kind() == LiveLogException.Kind.REFUSED
@@ -105,7 +113,7 @@ final class RedisRequirements {
         return lines;
     }
 
-    private static long number(@Nullable String text) {
+    static long number(@Nullable String text) {
         return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
     }
 

@@ -72,6 +72,79 @@ final class Scripts {
             return 0
             """);
 
+    /**
+     * Length of a stream, and the ordinals of its first and last entry (empty if they have none); nil if there is no key. Payloads stay in
+     * Redis.
+     */
+    static final Script CENSUS = new Script("""
+            if redis.call('EXISTS', KEYS[1]) == 0 then return false end
+            local function ordinal(entries)
+              if not entries[1] then return '' end
+              local fields = entries[1][2]
+              for f = 1, #fields, 2 do
+                if fields[f] == 'n' then return fields[f + 1] end
+              end
+              return ''
+            end
+            return {redis.call('XLEN', KEYS[1]),
+              ordinal(redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)),
+              ordinal(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1))}
+            """);
+
+    /**
+     * Moves entries of a stream to its quarantine: copied with their id, their fields as far as ARGV[2] bytes reach, then removed. The
+     * quarantine keeps the newest ARGV[1]. Answers how many were there.
+     */
+    static final Script QUARANTINE = new Script("""
+            local moved = 0
+            for i = 3, #ARGV do
+              local found = redis.call('XRANGE', KEYS[1], ARGV[i], ARGV[i])[1]
+              if found then
+                local call = {'XADD', KEYS[2], 'MAXLEN', ARGV[1], '*', 'entry', ARGV[i]}
+                local room = tonumber(ARGV[2])
+                for f = 1, #found[2], 2 do
+                  local field, value = found[2][f], found[2][f + 1]
+                  room = room - #field - #value
+                  if room < 0 or f > 1000 then
+                    call[#call + 1] = 'cut'
+                    call[#call + 1] = tostring(#found[2] / 2)
+                    break
+                  end
+                  call[#call + 1] = field
+                  call[#call + 1] = value
+                end
+                redis.call(unpack(call))
+                redis.call('XDEL', KEYS[1], ARGV[i])
+                moved = moved + 1
+              end
+            end
+            return moved
+            """);
+
+    /** Copies up to ARGV[3] entries from ARGV[1] to ARGV[2] to another key; answers the last one's id, nil if there was none. */
+    static final Script COPY_ENTRIES = new Script("""
+            local entries = redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[2], 'COUNT', ARGV[3])
+            for e = 1, #entries do
+              redis.call('XADD', KEYS[2], entries[e][1], unpack(entries[e][2]))
+            end
+            return #entries > 0 and entries[#entries][1]
+            """);
+
+    /** Puts the copy, or an empty stream, in the place of a stream that has nothing above ARGV[1], at the position ARGV[2]. */
+    static final Script TAKE_PLACE = new Script("""
+            local newest = redis.call('XREVRANGE', KEYS[1], '+', '(' .. ARGV[1], 'COUNT', 1)
+            if newest[1] then
+              return redis.error_reply('TRYAGAIN others write to ' .. KEYS[1])
+            end
+            if redis.call('EXISTS', KEYS[2]) == 0 then
+              redis.call('XGROUP', 'CREATE', KEYS[2], 'tidemark', '$', 'MKSTREAM')
+              redis.call('XGROUP', 'DESTROY', KEYS[2], 'tidemark')
+            end
+            redis.call('RENAME', KEYS[2], KEYS[1])
+            redis.call('XSETID', KEYS[1], ARGV[2])
+            return 1
+            """);
+
     /** Removes a seam copy, unless it belongs to another generation. */
     static final Script DELETE_SEAM = new Script("""
             local seam = redis.call('GET', KEYS[1])
@@ -92,6 +165,7 @@ final class Scripts {
             """);
 
     private static final byte[] ONE = EntryCodec.ascii("1");
+    private static final byte[] TWO = EntryCodec.ascii("2");
 
     private Scripts() {}
 
@@ -103,6 +177,11 @@ final class Scripts {
     /** {@code EVAL} with one key. */
     static Request eval(Script script, String key) {
         return Request.cmd(Command.EVAL).arg(script.source()).arg(ONE).arg(key);
+    }
+
+    /** {@code EVAL} with two keys. */
+    static Request eval(Script script, String key, String other) {
+        return Request.cmd(Command.EVAL).arg(script.source()).arg(TWO).arg(key).arg(other);
     }
 
     /** How many arguments {@link #append} needs for these events. */

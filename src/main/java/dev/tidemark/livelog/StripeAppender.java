@@ -30,6 +30,36 @@ public interface StripeAppender extends LiveLogReader {
     /** Makes the stripe's key if it isn't there; an existing one is left as it is. */
     Future<Void> create(StripeId stripe);
 
+    /** Looks at the ends of the stripe's key, cheaply: whether there may be anything in it that isn't the keeper's, or something missing. */
+    Future<LiveLogCensus> census(StripeId stripe);
+
+    /**
+     * Moves what isn't the keeper's from a page of the stripe to its quarantine ({@link LiveLogKeys#quarantine}): each entry is copied and
+     * removed in one step.
+     *
+     * @param after looks at entries above it
+     * @param everything whether nothing there is the keeper's, whatever it looks like
+     * @param count looks at so many entries at most, 1 to 1,000
+     */
+    Future<Quarantined> quarantine(StripeId stripe, Position after, boolean everything, int count);
+
+    /**
+     * Puts the stripe's position back to {@code fence}, which Redis refuses to do once there was a higher entry: the entries up to
+     * {@code through} are copied to a new key, some at a time, which then takes the place of the old one. Entries above {@code through}
+     * must have been removed. Fails with {@link LiveLogException.Kind#NOT_NOW} if others add some meanwhile.
+     */
+    Future<Void> restorePosition(StripeId stripe, Position through, Position fence);
+
+    /**
+     * What a look for foreign entries came to.
+     *
+     * @param moved how many were put to quarantine
+     * @param highest the highest of them; {@link Position#ZERO} if there was none
+     * @param last the last entry looked at
+     * @param full whether there may be more behind it
+     */
+    record Quarantined(long moved, Position highest, Position last, boolean full) {}
+
     /** Commands without an answer. */
     int inFlight();
 

@@ -7,6 +7,7 @@ import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.fold.TrimBounds;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamSnapshot;
+import java.util.function.BooleanSupplier;
 
 /** Decides, for one stream at one moment, whether it is time to fold. Pure. */
 final class RetentionBeat {
@@ -16,12 +17,19 @@ final class RetentionBeat {
     private final TrimBounds bounds;
     private final Clock clock;
     private final long foldLagMsMax;
+    private final BooleanSupplier foldsAtOnce;
 
     /** @param foldLagMsMax age at which a sealed event is folded ({@code fold_max_lag}) */
     RetentionBeat(TrimBounds bounds, Clock clock, long foldLagMsMax) {
+        this(bounds, clock, foldLagMsMax, () -> false);
+    }
+
+    /** @param foldsAtOnce whether everything is to be folded without waiting now */
+    RetentionBeat(TrimBounds bounds, Clock clock, long foldLagMsMax, BooleanSupplier foldsAtOnce) {
         this.bounds = bounds;
         this.clock = clock;
         this.foldLagMsMax = foldLagMsMax;
+        this.foldsAtOnce = foldsAtOnce;
     }
 
     boolean isDue(LiveStream stream, FoldStatus status) {
@@ -38,6 +46,9 @@ final class RetentionBeat {
             // Something unfolded isn't in memory: left by a dead process, or pushed out.
             return true;
         }
+        if (foldsAtOnce.getAsBoolean() && memory.countAfter(watermark) > 0) {
+            return true;
+        }
         long oldestMs = memory.oldestSealedMsAfter(watermark);
         if (oldestMs == Long.MAX_VALUE) {
             return false;
@@ -46,6 +57,7 @@ final class RetentionBeat {
         long gone = memory.lastOrdinal() - wanted.keepEvents();
         return clock.wallMs() - oldestMs >= lagMsMax(stream)
                 || gone > status.archivedOrdinal()
+                || stream.foldSoonThrough().isAfter(watermark)
                 || memory.sealedBytesAfter(watermark) >= Math.min(SEALED_BYTES, wanted.keepBytes());
     }
 

@@ -6,11 +6,13 @@ import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.fold.FoldLanes;
 import dev.tidemark.fold.FoldStatus;
-import dev.tidemark.fold.TrimBounds;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * The beat of retention: some times a second it looks at the streams in which something has changed or whose time has come, and asks the
@@ -18,22 +20,39 @@ import io.vertx.core.VerticleBase;
  */
 public final class RetentionVerticle extends VerticleBase implements FoldRequests {
     private static final long BEAT_MS = 100;
+    /** How often Redis is asked how full it is. */
+    private static final long MEMORY_LOOK_MS = 500;
+    /** Streams that nobody uses and that are opened to be trimmed, at one look. */
+    private static final int CLOSED_A_LOOK = 8;
 
     private final StreamDirectory streams;
     private final FoldLanes folds;
     private final RetentionAgenda agenda;
     private final RetentionRound round;
+    private final MemoryPressure pressure;
+    private final Supplier<Future<MemoryPressure.Usage>> redisMemory;
 
+    /**
+     * @param pressure decides, with the windows, what stays
+     * @param redisMemory asks Redis how full it is; completes on the caller's context
+     */
     public RetentionVerticle(
-            StreamDirectory streams, FoldLanes folds, TrimBounds bounds, Clock clock, long foldLagMsMax) {
+            StreamDirectory streams,
+            FoldLanes folds,
+            MemoryPressure pressure,
+            Supplier<Future<MemoryPressure.Usage>> redisMemory,
+            Clock clock,
+            long foldLagMsMax) {
         this.streams = streams;
         this.folds = folds;
+        this.pressure = pressure;
+        this.redisMemory = redisMemory;
         this.agenda = new RetentionAgenda(clock);
-        RetentionBeat beat = new RetentionBeat(bounds, clock, foldLagMsMax);
-        this.round = new RetentionRound(new OfLanes(folds), beat, agenda, clock);
+        RetentionBeat beat = new RetentionBeat(pressure, clock, foldLagMsMax, pressure::isOn);
+        this.round = new RetentionRound(new OfLanes(folds, pressure), beat, agenda, clock);
     }
 
-    private record OfLanes(FoldLanes folds) implements RetentionRound.Folding {
+    private record OfLanes(FoldLanes folds, MemoryPressure pressure) implements RetentionRound.Folding {
         @Override
         public FoldStatus status(LiveStream stream) {
             return folds.status(stream);
@@ -46,14 +65,54 @@ public final class RetentionVerticle extends VerticleBase implements FoldRequest
 
         @Override
         public Future<?> fold(LiveStream stream) {
-            return folds.fold(stream);
+            boolean all = pressure.isOn() && stream.snapshot(0).isOpen();
+            return all ? folds.foldAll(stream) : folds.fold(stream);
         }
     }
 
     @Override
     public Future<?> start() {
         vertx.setPeriodic(BEAT_MS, timer -> round.run(streams.activity().take()));
+        vertx.setTimer(MEMORY_LOOK_MS, timer -> lookAtMemory());
         return Future.succeededFuture();
+    }
+
+    private void lookAtMemory() {
+        redisMemory.get().onComplete(answered -> {
+            if (answered.succeeded()) {
+                pressure.look(answered.result(), oldestFoldedMs());
+            }
+            if (pressure.isOn()) {
+                lookAtAll();
+            }
+            vertx.setTimer(MEMORY_LOOK_MS, timer -> lookAtMemory());
+        });
+    }
+
+    /** Time of the oldest event that is folded and in a live log. */
+    private long oldestFoldedMs() {
+        long oldestMs = Long.MAX_VALUE;
+        for (LiveStream stream : streams.view()) {
+            FoldStatus status = folds.status(stream);
+            Position first = status.firstLive();
+            if (!first.equals(Position.ZERO) && first.compareTo(status.watermark()) <= 0) {
+                oldestMs = Math.min(oldestMs, first.ms());
+            }
+        }
+        return oldestMs;
+    }
+
+    private void lookAtAll() {
+        int closed = 0;
+        List<LiveStream> open = new ArrayList<>();
+        for (LiveStream stream : streams.view()) {
+            if (stream.snapshot(0).isOpen()) {
+                open.add(stream);
+            } else if (closed++ < CLOSED_A_LOOK) {
+                agenda.lookIn(stream, 0);
+            }
+        }
+        round.run(open);
     }
 
     /** A stream that nobody has opened is opened, folded and trimmed after a while. Any thread. */

@@ -24,6 +24,7 @@ import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.read.StreamReads;
 import dev.tidemark.read.VertxLoops;
+import dev.tidemark.retention.MemoryPressure;
 import dev.tidemark.retention.RetentionVerticle;
 import dev.tidemark.retention.Windows;
 import io.vertx.core.DeploymentOptions;
@@ -88,6 +89,10 @@ final class Assembly {
     private @Nullable KeeperGroup keepers;
     private @Nullable StreamDirectory streams;
     private @Nullable StreamReads reads;
+    private volatile long lostBelowMs;
+    /** Whether a stop has left something unfolded. */
+    private volatile boolean leavesUnfolded;
+
     private volatile boolean stopping;
     private @Nullable Future<Void> start;
     private @Nullable Future<Void> stop;
@@ -206,10 +211,12 @@ final class Assembly {
         ReservationFile.Reservation before = file.read();
         long startMs = before == null ? 0 : before.highMs();
         boolean clean = before == null || before.clean();
+        long lost = RedisRestart.lostBelowMs(before, parts.facts());
+        lostBelowMs = lost;
         IdReservation ids = new IdReservation(
                 high -> callers.here(vertx.executeBlocking(() -> {
                     file.write(ReservationFile.Reservation.running(
-                            high, parts.facts().runId()));
+                            high, parts.facts().runId(), lost));
                     return null;
                 })),
                 clock,
@@ -217,7 +224,8 @@ final class Assembly {
                 clean,
                 before == null
                         ? IdReservation.Stop.NONE
-                        : new IdReservation.Stop(before.stoppedMs(), before.frontiers()));
+                        : new IdReservation.Stop(before.stoppedMs(), before.frontiers()),
+                lost);
         ids.ensure(clock.wallMs());
         reservation = ids;
         return new Found(records, listing, file);
@@ -253,7 +261,8 @@ final class Assembly {
                 limits);
         keepers = group;
         AtomicReference<ArchiveStreamStore> store = new AtomicReference<>();
-        Windows windows = new Windows();
+        MemoryPressure windows =
+                new MemoryPressure(new Windows(), configuration.redis().memoryHighPercent(), clock);
         FoldLanes fold = FoldLanes.over(
                 new FoldPorts(
                         group,
@@ -281,13 +290,13 @@ final class Assembly {
             streamStore.found(record);
             directory.found(record.id(), record.settings(), record.createdMs());
         }
-        RetentionVerticle retention =
-                new RetentionVerticle(directory, fold, windows, clock, configuration.foldMaxLagMs());
+        RetentionVerticle retention = new RetentionVerticle(
+                directory, fold, windows, () -> redisMemory(parts, group), clock, configuration.foldMaxLagMs());
         return fold.deploy(vertx, deployed::addFirst)
                 .compose(running -> group.start())
                 .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
                 .onSuccess(deployed::addFirst)
-                .compose(running -> deployEdges(directory, group, fold, retention, streamStore))
+                .compose(running -> deployEdges(directory, group, fold, retention, streamStore, windows))
                 .compose(running -> warmUp(found.listing().streams()))
                 .map(running -> {
                     recoverInBackground(directory, fold, retention);
@@ -296,6 +305,13 @@ final class Assembly {
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
                 });
+    }
+
+    private static Future<MemoryPressure.Usage> redisMemory(LiveLogParts parts, KeeperGroup group) {
+        return parts.liveLog()
+                .memory()
+                .map(memory ->
+                        new MemoryPressure.Usage(memory.usedBytes(), memory.maxBytes(), group.refusedForMemory()));
     }
 
     private FoldLanes fold() {
@@ -307,7 +323,8 @@ final class Assembly {
             KeeperGroup group,
             FoldLanes fold,
             RetentionVerticle retention,
-            ArchiveStreamStore store) {
+            ArchiveStreamStore store,
+            MemoryPressure pressure) {
         LiveLogParts parts = Objects.requireNonNull(live);
         WorkerExecutor readers = vertx.createSharedWorkerExecutor("tidemark-read", READ_WORKERS);
         StreamReads reader = new StreamReads(new StreamReads.Ports(
@@ -334,7 +351,7 @@ final class Assembly {
                 directory,
                 new ServerMetrics(group, reader, directory, fold),
                 Objects.requireNonNull(data).path(),
-                parts.facts().warnings(),
+                new RedisWarnings(parts.facts().warnings(), group, pressure),
                 () -> stopping,
                 clock);
         vertx.setPeriodic(
@@ -466,7 +483,8 @@ final class Assembly {
                     .compose(decided -> stopEdges())
                     .compose(stopped -> drain())
                     .compose(drained -> foldWhatIsLeft())
-                    .transform(folded -> undeploy().transform(ended -> closeFiles(folded.succeeded())))
+                    .transform(
+                            folded -> undeploy().transform(ended -> closeFiles(folded.succeeded() && !leavesUnfolded)))
                     .transform(closed -> closeLiveLog())
                     .transform(closed -> unlock());
             stop = underWay;
@@ -516,18 +534,19 @@ final class Assembly {
         for (LiveStream stream : directory.view()) {
             boolean unfolded =
                     stream.snapshot().tail().isAfter(fold.status(stream).watermark());
+            leavesUnfolded |= stream.snapshot().isOpen() && unfolded && !stream.liveLogReachable();
             if (stream.snapshot().isOpen() && unfolded && stream.liveLogReachable()) {
-                folds.add(fold.foldAll(stream)
-                        .onFailure(failure -> LOG.warn(
-                                "stream {} is only in Redis above its watermark: {}",
-                                stream.name(),
-                                failure.getMessage())));
+                folds.add(fold.foldAll(stream).onFailure(failure -> {
+                    leavesUnfolded = true;
+                    LOG.warn("stream {} is only in Redis above its watermark: {}", stream.name(), failure.getMessage());
+                }));
             }
         }
         if (folds.isEmpty()) {
             return Future.succeededFuture();
         }
         Future<Void> late = vertx.timer(configuration.shutdownTimeoutMs()).compose(passed -> {
+            leavesUnfolded = true;
             LOG.warn("shutdown_timeout is over: what isn't folded is still in Redis");
             return Future.succeededFuture();
         });
@@ -563,6 +582,7 @@ final class Assembly {
                                 true,
                                 Objects.requireNonNull(live).facts().runId(),
                                 stop.ms(),
+                                lostBelowMs,
                                 stop.frontiers()));
             }
             return null;

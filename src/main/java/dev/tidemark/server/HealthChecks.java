@@ -24,7 +24,7 @@ final class HealthChecks implements Health {
     private final StreamDirectory streams;
     private final ServerMetrics metrics;
     private final Path data;
-    private final List<String> redisWarnings;
+    private final RedisWarnings redisWarnings;
     private final BooleanSupplier stopping;
     private final Clock clock;
     private final long startedMs;
@@ -39,7 +39,7 @@ final class HealthChecks implements Health {
             StreamDirectory streams,
             ServerMetrics metrics,
             Path data,
-            List<String> redisWarnings,
+            RedisWarnings redisWarnings,
             BooleanSupplier stopping,
             Clock clock) {
         this.keepers = keepers;
@@ -47,7 +47,7 @@ final class HealthChecks implements Health {
         this.streams = streams;
         this.metrics = metrics;
         this.data = data;
-        this.redisWarnings = List.copyOf(redisWarnings);
+        this.redisWarnings = redisWarnings;
         this.stopping = stopping;
         this.clock = clock;
         this.startedMs = clock.wallMs();
@@ -68,9 +68,10 @@ final class HealthChecks implements Health {
         if (!trouble.isEmpty()) {
             return check("redis", Status.FAILING, trouble);
         }
-        return redisWarnings.isEmpty()
+        List<String> warnings = redisWarnings.now();
+        return warnings.isEmpty()
                 ? check("redis", Status.OK, "")
-                : check("redis", Status.WARNING, String.join("; ", redisWarnings));
+                : check("redis", Status.WARNING, String.join("; ", warnings));
     }
 
     private Check fold() {

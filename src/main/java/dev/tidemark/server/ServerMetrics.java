@@ -32,6 +32,16 @@ final class ServerMetrics {
                 "Events refused for the times that they, or others of their requests, claimed",
                 keepers,
                 KeeperGroup::timesRefused);
+        counter(
+                "tidemark.quarantined",
+                "Entries of others that were moved from live logs to quarantine",
+                keepers,
+                KeeperGroup::quarantined);
+        counter(
+                "tidemark.memory.refused",
+                "Appends that Redis refused because it is over its memory limit",
+                keepers,
+                KeeperGroup::refusedForMemory);
         counter("tidemark.folded.events", "Events archived and forced", this, ServerMetrics::foldedEvents);
         counter("tidemark.trimmed.events", "Entries trimmed from live logs", this, ServerMetrics::trimmedEvents);
         gauge(

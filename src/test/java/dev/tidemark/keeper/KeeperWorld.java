@@ -38,6 +38,7 @@ public final class KeeperWorld implements SealedChunks {
     private KeeperStream stream;
     private IdReservation reservation;
     private long highMs;
+    private long lostBelowMs;
     private IdReservation.Stop stop = IdReservation.Stop.NONE;
     private @Nullable Promise<Void> heldReservation;
     private int sent;
@@ -69,7 +70,8 @@ public final class KeeperWorld implements SealedChunks {
                 clock,
                 highMs,
                 clean,
-                stop);
+                stop,
+                lostBelowMs);
         ArchivedState archived = new ArchivedState() {
             @Override
             public Future<Archived> recover(LiveStream live, int stripe) {
@@ -103,6 +105,11 @@ public final class KeeperWorld implements SealedChunks {
         liveLog.dropConnections();
         keeper.stop();
         boot(false, true);
+    }
+
+    /** From the next start on Redis may have lost what it had acknowledged at times below this one. */
+    void lostBelowMs(long ms) {
+        lostBelowMs = ms;
     }
 
     /** From now on the reservation of ids isn't written. */

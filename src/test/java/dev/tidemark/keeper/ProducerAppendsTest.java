@@ -152,7 +152,7 @@ class ProducerAppendsTest {
         world.pass(200);
         fresh(again);
         assertEquals(numbers(1, 4), world.live());
-        assertEquals(1, world.liveLog.arriveLate());
+        assertTrue(world.liveLog.arriveLate() > 0);
         assertEquals(numbers(1, 4), world.live());
     }
 

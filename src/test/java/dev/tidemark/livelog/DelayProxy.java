@@ -16,7 +16,7 @@ import java.util.List;
  * gone; answers are swallowed; neither side is read any more (as if packets were dropped); connections are cut. Bytes aren't altered
  * or reordered.
  */
-final class DelayProxy implements AutoCloseable {
+public final class DelayProxy implements AutoCloseable {
     private final ServerSocket listener;
     private final int target;
     private final List<Pipe> pipes = new ArrayList<>();
@@ -37,13 +37,13 @@ final class DelayProxy implements AutoCloseable {
         }
     }
 
-    DelayProxy(int target) throws IOException {
+    public DelayProxy(int target) throws IOException {
         this.target = target;
         this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         run(this::accept);
     }
 
-    int port() {
+    public int port() {
         return listener.getLocalPort();
     }
 
@@ -186,18 +186,18 @@ final class DelayProxy implements AutoCloseable {
     }
 
     /** Requests aren't read any more, or are read again. */
-    synchronized void deaf(boolean on) {
+    public synchronized void deaf(boolean on) {
         deaf = on;
         notifyAll();
     }
 
     /** Cuts all clients off. */
-    synchronized void cut() {
+    public synchronized void cut() {
         pipes.forEach(pipe -> close(pipe.client));
     }
 
     /** Cuts all clients off, and closes new connections at once. */
-    synchronized void refuse(boolean on) {
+    public synchronized void refuse(boolean on) {
         refuse = on;
         if (on) {
             cut();

@@ -67,6 +67,27 @@ final class FakeAppender implements StripeAppender {
     }
 
     @Override
+    public Future<LiveLogCensus> census(StripeId stripe) {
+        return connection.send(FakeLiveLog.Command.CENSUS, "census " + stripe, () -> log.census(stripe));
+    }
+
+    @Override
+    public Future<Quarantined> quarantine(StripeId stripe, Position after, boolean everything, int count) {
+        return connection.send(
+                FakeLiveLog.Command.QUARANTINE,
+                "quarantine " + stripe + " after " + after,
+                () -> log.quarantine(stripe, after, everything, count));
+    }
+
+    @Override
+    public Future<Void> restorePosition(StripeId stripe, Position through, Position fence) {
+        return connection.send(FakeLiveLog.Command.RESTORE_POSITION, "restorePosition " + stripe + " " + fence, () -> {
+            log.restorePosition(stripe, through, fence);
+            return null;
+        });
+    }
+
+    @Override
     public int inFlight() {
         return connection.inFlight();
     }

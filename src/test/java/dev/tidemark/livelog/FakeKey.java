@@ -15,12 +15,17 @@ final class FakeKey {
     /** Foreign entries are empty. */
     private final TreeMap<Position, Optional<Event>> entries = new TreeMap<>();
 
+    private final List<Position> quarantine = new ArrayList<>();
     private Position lastGenerated = Position.ZERO;
+    /** As Redis 7 has it: no fence may be below. */
+    private Position highestRemoved = Position.ZERO;
 
     FakeKey copy() {
         FakeKey copy = new FakeKey();
         copy.entries.putAll(entries);
+        copy.quarantine.addAll(quarantine);
         copy.lastGenerated = lastGenerated;
+        copy.highestRemoved = highestRemoved;
         return copy;
     }
 
@@ -44,11 +49,68 @@ final class FakeKey {
             throw new LiveLogException(
                     LiveLogException.Kind.ID_TOO_LOW, fence + " is below the top entry " + entries.lastKey());
         }
+        if (fence.isBefore(highestRemoved)) {
+            throw new LiveLogException(
+                    LiveLogException.Kind.ID_TOO_LOW, fence + " is below the highest removed entry " + highestRemoved);
+        }
         lastGenerated = fence;
     }
 
     void remove(Position entry) {
-        entries.remove(entry);
+        if (entries.remove(entry) != null) {
+            highestRemoved = Position.max(highestRemoved, entry);
+        }
+    }
+
+    LiveLogCensus census() {
+        return new LiveLogCensus(
+                true,
+                entries.size(),
+                entries.isEmpty() ? 0 : ordinal(entries.firstEntry()),
+                entries.isEmpty() ? 0 : ordinal(entries.lastEntry()));
+    }
+
+    private static long ordinal(Map.Entry<Position, Optional<Event>> entry) {
+        return entry.getValue().map(Event::ordinal).orElse(0L);
+    }
+
+    StripeAppender.Quarantined quarantine(Position after, boolean everything, int count) {
+        Position last = after;
+        Position highest = Position.ZERO;
+        int seen = 0;
+        int moved = 0;
+        for (Map.Entry<Position, Optional<Event>> entry :
+                List.copyOf(entries.tailMap(after, false).entrySet())) {
+            if (seen++ == count) {
+                return new StripeAppender.Quarantined(moved, highest, last, true);
+            }
+            last = entry.getKey();
+            if (everything || entry.getValue().isEmpty()) {
+                remove(last);
+                quarantine.add(last);
+                highest = last;
+                moved++;
+            }
+        }
+        return new StripeAppender.Quarantined(moved, highest, last, seen == count);
+    }
+
+    /** What was moved there. */
+    List<Position> quarantined() {
+        return List.copyOf(quarantine);
+    }
+
+    void restorePosition(Position through, Position fence) {
+        if (!entries.tailMap(through, false).isEmpty()) {
+            throw new LiveLogException(LiveLogException.Kind.NOT_NOW, "others write to it");
+        }
+        highestRemoved = Position.ZERO;
+        lastGenerated = fence;
+    }
+
+    /** Somebody else sets the position (XSETID). */
+    void positionByOthers(Position position) {
+        lastGenerated = position;
     }
 
     long trim(Position minId) {

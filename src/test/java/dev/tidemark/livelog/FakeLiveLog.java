@@ -44,6 +44,9 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
         APPEND,
         FENCE,
         CREATE_KEY,
+        CENSUS,
+        QUARANTINE,
+        RESTORE_POSITION,
         RANGE,
         RANGE_REVERSE,
         STATE,
@@ -177,6 +180,17 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     /** Somebody else's entry, without an ordinal. */
     public synchronized void addForeign(StripeId stripe, Position entry) {
         keys.computeIfAbsent(stripe, s -> new FakeKey()).add(entry, null);
+    }
+
+    /** Somebody else sets a key's position (XSETID). */
+    public synchronized void positionByOthers(StripeId stripe, Position position) {
+        key(stripe).positionByOthers(position);
+    }
+
+    /** What was put to a stripe's quarantine, by entry id. */
+    public synchronized List<Position> quarantined(StripeId stripe) {
+        FakeKey key = keys.get(stripe);
+        return key == null ? List.of() : key.quarantined();
     }
 
     /** Somebody else removes one entry (XDEL). */
@@ -394,6 +408,22 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
 
     void append(StripeId stripe, List<Event> events) {
         key(stripe).append(events);
+    }
+
+    LiveLogCensus census(StripeId stripe) {
+        FakeKey key = keys.get(stripe);
+        return key == null ? new LiveLogCensus(false, 0, 0, 0) : key.census();
+    }
+
+    StripeAppender.Quarantined quarantine(StripeId stripe, Position after, boolean everything, int count) {
+        FakeKey key = keys.get(stripe);
+        return key == null
+                ? new StripeAppender.Quarantined(0, Position.ZERO, after, false)
+                : key.quarantine(after, everything, count);
+    }
+
+    void restorePosition(StripeId stripe, Position through, Position fence) {
+        key(stripe).restorePosition(through, fence);
     }
 
     void fence(StripeId stripe, Position fence) {

@@ -366,4 +366,62 @@ abstract class LiveLogContract {
         await(admin().delete(later, 2));
         assertEquals(longs(1, 3), ordinals(all()));
     }
+
+    @Test
+    void foreignEntriesAreMovedToQuarantineAndOursStay() {
+        StripeAppender appender = with(1, 2);
+        addForeign(stripe, at(3));
+        await(onLoop(() -> appender.append(stripe, List.of(event(4)))));
+        addForeign(stripe, at(5));
+        assertEquals(new LiveLogCensus(true, 5, 1, 0), await(onLoop(() -> appender.census(stripe))));
+        StripeAppender.Quarantined first = await(onLoop(() -> appender.quarantine(stripe, Position.ZERO, false, 3)));
+        assertEquals(new StripeAppender.Quarantined(1, at(3), at(3), true), first);
+        StripeAppender.Quarantined rest = await(onLoop(() -> appender.quarantine(stripe, first.last(), false, 3)));
+        assertEquals(new StripeAppender.Quarantined(1, at(5), at(5), false), rest);
+        assertEquals(List.of(1L, 2L, 4L), ordinals(all()));
+        assertEquals(0, all().foreign());
+        LiveLogCensus census = await(onLoop(() -> appender.census(stripe)));
+        assertEquals(new LiveLogCensus(true, 3, 1, 4), census);
+        assertEquals(-1, census.surplus());
+        await(onLoop(() -> appender.append(stripe, List.of(event(6)))));
+    }
+
+    @Test
+    void aPositionThatOthersPutAheadIsPutBackAndNothingOfOursIsLost() {
+        StripeAppender appender = with(1, 250);
+        addForeign(stripe, at(1_000_000));
+        assertEquals(
+                LiveLogException.Kind.ID_TOO_LOW, kindOf(onLoop(() -> appender.append(stripe, List.of(event(300))))));
+        assertEquals(
+                LiveLogException.Kind.NOT_NOW,
+                kindOf(onLoop(() -> appender.restorePosition(stripe, at(250), at(260)))));
+        assertEquals(
+                new StripeAppender.Quarantined(1, at(1_000_000), at(1_000_000), false),
+                await(onLoop(() -> appender.quarantine(stripe, at(250), true, 10))));
+        await(onLoop(() -> appender.restorePosition(stripe, at(250), at(260))));
+        assertEquals(longs(1, 250), ordinals(all()));
+        assertEquals(at(260), await(reader().state(stripe)).lastGenerated());
+        assertEquals(
+                LiveLogException.Kind.ID_TOO_LOW, kindOf(onLoop(() -> appender.append(stripe, List.of(event(259))))));
+        await(onLoop(() -> appender.append(stripe, List.of(event(300)))));
+    }
+
+    @Test
+    void aPositionAheadInAnEmptyStreamIsPutBack() {
+        StripeAppender appender = withKey();
+        addForeign(stripe, at(1_000_000));
+        await(onLoop(() -> appender.quarantine(stripe, Position.ZERO, true, 10)));
+        await(onLoop(() -> appender.restorePosition(stripe, Position.ZERO, at(3))));
+        LiveLogState state = await(reader().state(stripe));
+        assertEquals(0, state.length());
+        assertEquals(at(3), state.lastGenerated());
+        assertEquals(new LiveLogCensus(true, 0, 0, 0), await(onLoop(() -> appender.census(stripe))));
+        await(onLoop(() -> appender.append(stripe, List.of(event(4)))));
+    }
+
+    @Test
+    void theCensusOfAMissingKeySaysSo() {
+        StripeAppender appender = connected();
+        assertEquals(new LiveLogCensus(false, 0, 0, 0), await(onLoop(() -> appender.census(stripe))));
+    }
 }

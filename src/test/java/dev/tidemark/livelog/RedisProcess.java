@@ -35,7 +35,7 @@ public final class RedisProcess implements AutoCloseable {
         }
     }
 
-    static RedisProcess start(Path directory, int port, String... more) throws IOException {
+    public static RedisProcess start(Path directory, int port, String... more) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 binary().executable().toString(),
                 "--port",
@@ -64,7 +64,7 @@ public final class RedisProcess implements AutoCloseable {
         return RedisBinary.find(System.getProperty("tidemark.redis.path", ""), Path.of("target", "redis-bin"));
     }
 
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }
@@ -96,7 +96,7 @@ public final class RedisProcess implements AutoCloseable {
         return port;
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
@@ -119,7 +119,7 @@ public final class RedisProcess implements AutoCloseable {
     }
 
     /** Sends SIGKILL and waits. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
         awaitEnd();
     }

@@ -19,6 +19,9 @@ public final class Follower implements AutoCloseable {
     /** Guarded by itself. */
     private final List<JsonObject> messages = new ArrayList<>();
 
+    /** When each of them came; guarded as they are. */
+    private final List<Long> arrivalsNs = new ArrayList<>();
+
     private final WebSocket socket;
     private volatile int closeCode;
     private volatile @Nullable Throwable failure;
@@ -46,6 +49,7 @@ public final class Follower implements AutoCloseable {
                 text.setLength(0);
                 synchronized (messages) {
                     messages.add(message);
+                    arrivalsNs.add(System.nanoTime());
                     messages.notifyAll();
                 }
             }
@@ -89,6 +93,19 @@ public final class Follower implements AutoCloseable {
 
     public List<JsonObject> events() {
         return messages("event");
+    }
+
+    /** When the last of some events came, {@link System#nanoTime}. */
+    public long arrivalNsOf(Predicate<JsonObject> events) {
+        synchronized (messages) {
+            for (int i = messages.size() - 1; i >= 0; i--) {
+                JsonObject message = messages.get(i);
+                if ("event".equals(message.getString("type")) && events.test(message)) {
+                    return arrivalsNs.get(i);
+                }
+            }
+        }
+        throw new IllegalStateException("none of these events came");
     }
 
     public List<String> ids() {
