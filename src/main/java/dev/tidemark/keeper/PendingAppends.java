@@ -178,11 +178,14 @@ final class PendingAppends {
      *
      * @param waitMs how long an append waits for the stripe
      * @param answeredNs when Redis answered last on this connection
+     * @param why what is in the way; empty if that isn't known
      */
-    void expire(long waitMs, long answeredNs) {
+    void expire(long waitMs, long answeredNs, String why) {
         while (!waiting.isEmpty() && ageMs(waiting.element()) > waitMs) {
             PendingAppend append = takeWaiting();
-            append.fail(Problem.unavailable(append.storedIfDropped, "the live log didn't become ready in time"));
+            append.fail(Problem.unavailable(
+                    append.storedIfDropped,
+                    "the live log didn't become ready in time" + (why.isEmpty() ? "" : ": " + why)));
         }
         long limitMs = answerMsMax(answeredNs);
         for (PendingAppend append : inFlight) {

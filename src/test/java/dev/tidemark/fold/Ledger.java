@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -108,10 +109,30 @@ final class Ledger {
         return known;
     }
 
-    /** Each of these that wasn't given lies in an announced gap, and was lost. */
-    void assertAnnounced(Set<String> given, List<Gap> gaps, Position from, String who) {
+    /** The last event that must be there. */
+    Position last() {
+        return end(byId.descendingMap());
+    }
+
+    private Position end(NavigableMap<Position, String> order) {
+        return order.entrySet().stream()
+                .filter(entry -> !lost.contains(entry.getValue()))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(Position.ZERO);
+    }
+
+    /**
+     * Each acknowledged event that wasn't given was lost, and lies in an announced gap. Not those before the first that is left: a stream
+     * that is read from its earliest event starts there; nor those behind the last one: nothing stands behind them yet that tells.
+     */
+    void assertAnnounced(Set<String> given, List<Gap> gaps, String who) {
+        Position first = end(byId);
+        Position last = last();
         List<String> missing = acked.keySet().stream()
-                .filter(name -> !given.contains(name) && idOf(name).isAfter(from))
+                .filter(name -> !given.contains(name)
+                        && (!lost.contains(name)
+                                || idOf(name).isAfter(first) && idOf(name).isBefore(last)))
                 .sorted(Comparator.comparing(this::idOf))
                 .toList();
         for (String name : missing) {

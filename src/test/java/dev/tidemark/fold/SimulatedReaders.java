@@ -225,7 +225,7 @@ final class SimulatedReaders {
             while (poller.poll(1 + random.nextInt(5))) {
                 loop.drain();
             }
-            ledger.assertAnnounced(poller.given, poller.gaps, Position.ZERO, "a poller of " + poller.view);
+            ledger.assertAnnounced(poller.given, poller.gaps, "a poller of " + poller.view);
         }
     }
 
