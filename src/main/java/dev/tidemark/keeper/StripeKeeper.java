@@ -141,23 +141,16 @@ final class StripeKeeper {
         if (refusal != null && !refusal.kind().retryable()) {
             return problemOf(refusal);
         }
-<<<<<<< HEAD
-        String why = refusal == null ? keeper.trouble() : String.valueOf(refusal.getMessage());
-=======
         String why = inTheWay();
->>>>>>> faults
         return Problem.unavailable(
                 storedBefore(append), "the live log can't be reached" + (why.isEmpty() ? "" : ": " + why));
     }
 
-<<<<<<< HEAD
-=======
     private String inTheWay() {
         LiveLogException refusal = resumeRefusal;
         return refusal == null ? keeper.trouble() : String.valueOf(refusal.getMessage());
     }
 
->>>>>>> faults
     /** What is to be said of an append that wasn't sent: an earlier try of the same request may have been. */
     private Stored storedBefore(PendingAppend append) {
         return producers.mayBeStored(append) ? Stored.UNKNOWN : Stored.NO;

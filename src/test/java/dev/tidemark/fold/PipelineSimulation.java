@@ -360,6 +360,7 @@ class PipelineSimulation implements Streams {
             case 1, 2 -> {
                 note("Redis comes back with what it had");
                 world.liveLog.restore(image);
+                world.redisRestarted();
                 redisDisturbed = true;
                 readers.disturbed(true);
             }

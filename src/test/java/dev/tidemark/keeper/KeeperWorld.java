@@ -39,6 +39,7 @@ public final class KeeperWorld implements SealedChunks {
     private IdReservation reservation;
     private long highMs;
     private long lostBelowMs;
+    private boolean redisRestarted;
     private IdReservation.Stop stop = IdReservation.Stop.NONE;
     private @Nullable Promise<Void> heldReservation;
     private int sent;
@@ -104,12 +105,18 @@ public final class KeeperWorld implements SealedChunks {
         stop = reservation.stop(List.of(stream));
         liveLog.dropConnections();
         keeper.stop();
+        redisRestarted = false;
         boot(false, true);
     }
 
     /** From the next start on Redis may have lost what it had acknowledged at times below this one. */
     void lostBelowMs(long ms) {
         lostBelowMs = ms;
+    }
+
+    /** Redis was restarted, and doesn't sync always: a start that doesn't follow on a clean stop knows that. */
+    public void redisRestarted() {
+        redisRestarted = true;
     }
 
     /** From now on the reservation of ids isn't written. */
@@ -131,6 +138,10 @@ public final class KeeperWorld implements SealedChunks {
         liveLog.dropConnections();
         keeper.stop();
         archive.crash(unforcedKept);
+        if (redisRestarted) {
+            lostBelowMs = Math.max(lostBelowMs, highMs);
+            redisRestarted = false;
+        }
         boot(false, false);
     }
 
