@@ -24,6 +24,8 @@ public final class Archive implements AutoCloseable {
 
     private static final int BLOCK_BYTES_MIN = 8 << 20;
     private static final int BLOCK_BYTES_MAX = 64 << 20;
+    /** No excerpt is larger, whatever the limits are. */
+    static final int EXCERPT_BYTES_CEILING = BLOCK_BYTES_MAX / 4;
 
     private final Path root;
     private final int blockBytes;

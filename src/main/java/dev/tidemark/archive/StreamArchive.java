@@ -26,6 +26,8 @@ public final class StreamArchive implements ArchiveAppender {
     private final StreamId id;
     private final int stripe;
     private final ArchiveFolder folder;
+    /** Whether its own settings may have removed its oldest files. */
+    private final boolean pruned;
 
     /** Held for the whole of a call that writes, and while the end is first looked for. */
     private final ReentrantLock writing = new ReentrantLock();
@@ -52,8 +54,15 @@ public final class StreamArchive implements ArchiveAppender {
         id = record.id();
         StreamSettings fixed = StreamSettings.DEFAULT.with(fixedAtCreation(record));
         stripe = fixed.stripes() == 1 ? 0 : -1;
-        folder = new ArchiveFolder(path, RollFiles.of(fixed.roll()));
+        pruned = record.settings().containsKey(Setting.ARCHIVE_MAX_AGE)
+                || record.settings().containsKey(Setting.ARCHIVE_MAX_BYTES);
+        folder = new ArchiveFolder(path, filesOf(record));
         writer = new SliceWriter(this, archive, folder);
+    }
+
+    /** How its roll files are called. */
+    static RollFiles filesOf(StreamRecord record) {
+        return RollFiles.of(StreamSettings.DEFAULT.with(fixedAtCreation(record)).roll());
     }
 
     private static Map<Setting, Long> fixedAtCreation(StreamRecord record) {
@@ -276,6 +285,13 @@ public final class StreamArchive implements ArchiveAppender {
         return limit.isAfter(after)
                 ? new ArchivePage(empty.events(), List.of(new Gap(after, limit, Gap.Reason.DAMAGED)), false)
                 : empty;
+    }
+
+    @Override
+    public ArchiveCheck check() {
+        open();
+        throwIfDeleted();
+        return new ArchiveCheck(folder, archive.excerptBytesMax(), Proven.by(published), pruned);
     }
 
     @Override
