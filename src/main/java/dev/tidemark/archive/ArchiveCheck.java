@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,7 @@ public final class ArchiveCheck implements AutoCloseable {
     private final Proven proven;
     private final CheckedFiles files;
     private final ArchiveWalk walk;
+    private final Consumer<Finding> told;
     private final List<Finding> found = new ArrayList<>();
 
     private State state = State.LISTING;
@@ -54,12 +56,15 @@ public final class ArchiveCheck implements AutoCloseable {
     /**
      * @param proven up to where the archive must be good
      * @param pruned whether its oldest files may have been removed by its own settings
+     * @param told gets each finding too
      */
-    ArchiveCheck(ArchiveFolder folder, int excerptBytesMax, Proven proven, boolean pruned) {
+    ArchiveCheck(
+            ArchiveFolder folder, int excerptBytesMax, Proven proven, boolean pruned, Consumer<Finding> told) {
         this.folder = folder;
         this.excerptBytesMax = excerptBytesMax;
         this.proven = proven;
         files = new CheckedFiles(folder, excerptBytesMax);
+        this.told = told;
         walk = new ArchiveWalk(folder.files(), proven, pruned, found::add);
     }
 
@@ -72,7 +77,8 @@ public final class ArchiveCheck implements AutoCloseable {
         ArchiveFolder folder = new ArchiveFolder(Archive.folderOf(root, record.id()), StreamArchive.filesOf(record));
         boolean pruned = record.settings().containsKey(Setting.ARCHIVE_MAX_AGE)
                 || record.settings().containsKey(Setting.ARCHIVE_MAX_BYTES);
-        return new ArchiveCheck(folder, Archive.EXCERPT_BYTES_CEILING, Proven.byMarker(folder.path()), pruned);
+        return new ArchiveCheck(
+                folder, Archive.EXCERPT_BYTES_CEILING, Proven.byMarker(folder.path()), pruned, finding -> {});
     }
 
     /** Goes on a bounded part. After {@link CheckProgress#end} there is nothing more. */
@@ -88,6 +94,7 @@ public final class ArchiveCheck implements AutoCloseable {
         } catch (IOException e) {
             throw Disk.failed("the archive in " + folder + " can't be listed", e);
         }
+        found.forEach(told);
         RollFileScan open = scan;
         return new CheckProgress(
                 found,

@@ -272,6 +272,7 @@ final class ArchiveWalk {
         CheckedOrdinals stripe = of(excerpt.stripe());
         Position entry = excerpt.entry();
         if (excerpt.compareKey(last) <= 0) {
+            damagedSinceWaypoint++;
             boolean same = excerpt.compareKey(last) == 0;
             tellHere(
                     Kind.REPEATED,

@@ -292,6 +292,13 @@ final class Assembly {
                 .map(running -> {
                     recoverInBackground(directory, fold, retention);
                     closeUnusedFiles();
+                    new ArchiveSurvey(
+                                    vertx,
+                                    directory::view,
+                                    streamStore,
+                                    Objects.requireNonNull(archive).troubles(),
+                                    () -> stopping)
+                            .start();
                     HeapReturn.every(configuration.idleAfterMs());
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
@@ -333,7 +340,10 @@ final class Assembly {
                 fold,
                 directory,
                 new ServerMetrics(group, reader, directory, fold),
-                Objects.requireNonNull(data).path(),
+                new DiskWatch(
+                        Objects.requireNonNull(data).path(),
+                        Objects.requireNonNull(data).archive(),
+                        Objects.requireNonNull(archive).troubles()),
                 parts.facts().warnings(),
                 () -> stopping,
                 clock);
