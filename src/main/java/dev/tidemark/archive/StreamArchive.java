@@ -43,6 +43,9 @@ public final class StreamArchive implements ArchiveAppender {
     private final SliceWriter writer;
     private Tail publishedTail = new Tail();
     private boolean inDoubt;
+    /** What was there when files were missed for the first time since W moved last: they may come back. */
+    private @Nullable Tail beforeFilesWentAway;
+
     private volatile long eventsRemoved;
     private long bytesRemoved;
 
@@ -455,6 +458,7 @@ public final class StreamArchive implements ArchiveAppender {
             open();
             if (watermark.equals(writer.forcedThrough())) {
                 Position earliest = published.earliest();
+                beforeFilesWentAway = null;
                 publishedTail = writer.forced();
                 published = published(earliest.equals(Position.ZERO) ? firstEvent() : earliest);
             } else if (!watermark.equals(published.watermark())) {
@@ -477,16 +481,23 @@ public final class StreamArchive implements ArchiveAppender {
         if (!inDoubt) {
             return;
         }
-        Tail left = recovery().cut(publishedTail);
-        boolean whole = left == publishedTail;
+        Tail away = beforeFilesWentAway;
+        Tail wanted = away != null && recovery().isBack(away) ? away : publishedTail;
+        Tail left = recovery().cut(wanted);
+        boolean whole = left == wanted;
+        if (wanted == away && whole) {
+            beforeFilesWentAway = null;
+        } else if (!whole && away == null) {
+            beforeFilesWentAway = publishedTail;
+        }
         int[] cycles = cycles();
         synchronized (opening) {
             publishedTail = left;
             layout = Layout.of(cycles);
-            published = published(whole ? published.earliest() : Position.ZERO);
+            published = published(whole && away == null ? published.earliest() : Position.ZERO);
             retireQueue();
         }
-        if (!whole) {
+        if (!whole || away != null) {
             findRemoved();
         }
         writer.startAt(publishedTail);

@@ -2,6 +2,7 @@ package dev.tidemark.server;
 
 import dev.tidemark.archive.ArchiveTroubles;
 import dev.tidemark.archive.StreamArchive;
+import dev.tidemark.event.Limits;
 import dev.tidemark.http.Health.Status;
 import java.io.IOException;
 import java.nio.file.FileStore;
@@ -15,8 +16,8 @@ import java.util.stream.Collectors;
  * in time; this says so, and warns before. {@link #look} blocks and runs on a worker; the rest may be asked by any thread.
  */
 final class DiskWatch {
-    /** Folding stops below it. */
-    private static final long FOLD_BYTES_MIN = StreamArchive.FREE_BYTES_MIN;
+    /** With less a large slice, or its file written anew, can't be folded any more. */
+    private static final long FOLD_BYTES_MIN = StreamArchive.FREE_BYTES_MIN + 2 * Limits.SLICE_BYTES_MAX;
     /** Whoever has less than that is warned. */
     private static final long WARN_BYTES = 4 * FOLD_BYTES_MIN;
 
@@ -77,7 +78,7 @@ final class DiskWatch {
                     Status.FAILING,
                     "only " + room + "; " + who + " needs " + (FOLD_BYTES_MIN >> 20) + " MiB, and goes on when there are more");
         }
-        return free < WARN_BYTES && free < store.getTotalSpace() / 4
+        return free < WARN_BYTES && free < store.getTotalSpace() / 2
                 ? new State(Status.WARNING, "only " + room + "; below " + (FOLD_BYTES_MIN >> 20) + " MiB " + who + " stops")
                 : new State(Status.OK, "");
     }

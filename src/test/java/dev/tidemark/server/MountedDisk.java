@@ -32,8 +32,9 @@ final class MountedDisk implements AutoCloseable {
         return path;
     }
 
-    void readOnly(boolean readOnly) {
-        int exit = run(List.of("mount", "-o", "remount," + (readOnly ? "ro" : "rw"), path.toString()));
+    /** From now on nothing can be written; no file may be open. */
+    void readOnly() {
+        int exit = run(List.of("mount", "-o", "remount,ro", path.toString()));
         if (exit != 0) {
             throw new IllegalStateException("remount: exit " + exit);
         }
