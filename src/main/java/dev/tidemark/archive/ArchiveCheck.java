@@ -58,8 +58,7 @@ public final class ArchiveCheck implements AutoCloseable {
      * @param pruned whether its oldest files may have been removed by its own settings
      * @param told gets each finding too
      */
-    ArchiveCheck(
-            ArchiveFolder folder, int excerptBytesMax, Proven proven, boolean pruned, Consumer<Finding> told) {
+    ArchiveCheck(ArchiveFolder folder, int excerptBytesMax, Proven proven, boolean pruned, Consumer<Finding> told) {
         this.folder = folder;
         this.excerptBytesMax = excerptBytesMax;
         this.proven = proven;

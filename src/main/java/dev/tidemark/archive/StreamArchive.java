@@ -183,7 +183,11 @@ public final class StreamArchive implements ArchiveAppender {
             if (stamp != before) {
                 Map<String, String> wrong = look.run(proven);
                 if (!deleted()) {
-                    archive.troubles().looked(id, wrong, file -> Files.exists(folder.path().resolve(file)));
+                    archive.troubles()
+                            .looked(
+                                    id,
+                                    wrong,
+                                    file -> Files.exists(folder.path().resolve(file)));
                 }
             }
             return stamp;

@@ -94,7 +94,9 @@ final class ArchiveSurvey {
     private void tell() {
         int count = troubles.all().size();
         if (count > 0) {
-            LOG.warn("{} files of archives are missing or damaged: the rest is served, readers are told of the gaps", count);
+            LOG.warn(
+                    "{} files of archives are missing or damaged: the rest is served, readers are told of the gaps",
+                    count);
         }
     }
 }

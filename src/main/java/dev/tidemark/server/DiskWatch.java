@@ -59,7 +59,8 @@ final class DiskWatch {
     void look() {
         try {
             State ofArchive = room(archive, "folding");
-            State ofData = Files.getFileStore(data).equals(Files.getFileStore(archive)) ? ofArchive : room(data, "the server");
+            State ofData =
+                    Files.getFileStore(data).equals(Files.getFileStore(archive)) ? ofArchive : room(data, "the server");
             state = ofData.status().compareTo(ofArchive.status()) > 0 ? ofData : ofArchive;
         } catch (IOException e) {
             state = new State(Status.FAILING, "the data directory " + data + " can't be looked at: " + e);
@@ -76,10 +77,12 @@ final class DiskWatch {
         if (free < FOLD_BYTES_MIN) {
             return new State(
                     Status.FAILING,
-                    "only " + room + "; " + who + " needs " + (FOLD_BYTES_MIN >> 20) + " MiB, and goes on when there are more");
+                    "only " + room + "; " + who + " needs " + (FOLD_BYTES_MIN >> 20)
+                            + " MiB, and goes on when there are more");
         }
         return free < WARN_BYTES && free < store.getTotalSpace() / 2
-                ? new State(Status.WARNING, "only " + room + "; below " + (FOLD_BYTES_MIN >> 20) + " MiB " + who + " stops")
+                ? new State(
+                        Status.WARNING, "only " + room + "; below " + (FOLD_BYTES_MIN >> 20) + " MiB " + who + " stops")
                 : new State(Status.OK, "");
     }
 }

@@ -392,7 +392,7 @@ class StreamsIT {
     }
 
     @Test
-    void aCheckAnswersInLinesWithAnEndThatSaysWhetherAllIsGood() {
+    void aCheckAnswersInLinesWithAnEndThatSaysWhetherAllIsGood() throws Exception {
         edge.reads.stream("s");
         var good = edge.ask("POST", "/v1/streams/s/verify");
         assertEquals(200, good.status());
@@ -414,7 +414,8 @@ class StreamsIT {
         edge.reads.findings = List.of(
                 new Finding(Finding.Kind.NOTE, "a.cq4", 3, FakeStream.position(1), "a \"note\""),
                 new Finding(Finding.Kind.MISSING, "", Finding.NONE, Position.ZERO, "all of it"));
-        List<String> lines = edge.ask("POST", "/v1/streams/s/verify").text().lines().toList();
+        List<String> lines =
+                edge.ask("POST", "/v1/streams/s/verify").text().lines().toList();
         assertEquals(3, lines.size(), () -> "" + lines);
         assertEquals(
                 "{\"type\":\"finding\",\"kind\":\"note\",\"damage\":false,\"file\":\"a.cq4\",\"excerpt\":3,\"event\":\""

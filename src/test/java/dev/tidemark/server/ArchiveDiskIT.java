@@ -45,8 +45,7 @@ class ArchiveDiskIT {
     }
 
     private ServerProcess start() {
-        ServerProcess server =
-                ServerProcess.start(dir.resolve("data"), Map.of("TIDEMARK_FOLD_MAX_LAG", "300ms"));
+        ServerProcess server = ServerProcess.start(dir.resolve("data"), Map.of("TIDEMARK_FOLD_MAX_LAG", "300ms"));
         toClose.add(0, server);
         return server;
     }

@@ -53,7 +53,8 @@ class ArchiveFilesIT {
         for (int hour = 0; hour < HOURS; hour++) {
             List<String> lines = new ArrayList<>();
             for (int i = 0; i < EACH; i++) {
-                String id = EventId.of(new Position(first + hour * HOUR_MS + i, 0)).toString();
+                String id =
+                        EventId.of(new Position(first + hour * HOUR_MS + i, 0)).toString();
                 ids.add(id);
                 lines.add("{\"id\":\"" + id + "\",\"data\":{\"n\":" + (10_000 + hour * EACH + i) + "}}");
             }
@@ -114,8 +115,10 @@ class ArchiveFilesIT {
     }
 
     private void assertLogNames(Path file) {
-        eventually("the log names " + file, () -> server.log().stream()
-                .anyMatch(line -> line.contains(" WARN ") && line.contains(RollFileBytes.name(file))));
+        eventually(
+                "the log names " + file,
+                () -> server.log().stream()
+                        .anyMatch(line -> line.contains(" WARN ") && line.contains(RollFileBytes.name(file))));
     }
 
     /** Everything but the ids from {@code from} to below {@code to} is given, and one gap with exactly these bounds. */
@@ -141,7 +144,8 @@ class ArchiveFilesIT {
             assertTrue(
                     from == 0 || gap.getString("from").compareTo(ids.get(from - 1)) >= 0,
                     () -> "the gap begins too early: " + gap);
-            assertTrue(gap.getString("from") == null || gap.getString("from").compareTo(ids.get(from)) < 0, gap::encode);
+            assertTrue(
+                    gap.getString("from") == null || gap.getString("from").compareTo(ids.get(from)) < 0, gap::encode);
             assertTrue(gap.getString("to").compareTo(ids.get(to - 1)) >= 0, gap::encode);
             assertTrue(
                     to == ids.size() || gap.getString("to").compareTo(ids.get(to)) < 0,
@@ -316,14 +320,14 @@ class ArchiveFilesIT {
     @Test
     void aReaderInTheOldestFileWhileItIsRemovedGetsTheRestOrAGap() throws IOException {
         restart();
-        String first = api().get(Api.stream(STREAM) + "/events?limit=100").json().getString("next");
+        String first =
+                api().get(Api.stream(STREAM) + "/events?limit=100").json().getString("next");
         Files.delete(files().get(0));
         List<String> seen = new ArrayList<>(ids.subList(0, 100));
         List<JsonObject> gaps = new ArrayList<>();
         String cursor = first;
         while (cursor != null) {
-            Api.Answer page =
-                    api().get(Api.stream(STREAM) + "/events?limit=300&on_gap=continue&after=" + cursor);
+            Api.Answer page = api().get(Api.stream(STREAM) + "/events?limit=300&on_gap=continue&after=" + cursor);
             assertEquals(200, page.status(), page::text);
             page.json().getJsonArray("events").forEach(event -> seen.add(((JsonObject) event).getString("id")));
             page.json().getJsonArray("gaps").forEach(gap -> gaps.add((JsonObject) gap));

@@ -98,8 +98,8 @@ class ContainerIT {
                     .toList();
             assertEquals(201, api.append(STREAM, more).status());
             all.addAll(more);
-            var unused = api.later(api.request(Api.stream(STREAM) + "/fold")
-                    .POST(java.net.http.HttpRequest.BodyPublishers.noBody()));
+            var unused = api.later(
+                    api.request(Api.stream(STREAM) + "/fold").POST(java.net.http.HttpRequest.BodyPublishers.noBody()));
             Thread.sleep(random.nextInt(60));
             server.kill();
             server.assertCleanLog();

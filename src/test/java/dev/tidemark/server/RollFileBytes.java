@@ -16,7 +16,9 @@ final class RollFileBytes {
     /** All roll files, oldest first. */
     static List<Path> all(Path data) {
         try (Stream<Path> files = Files.walk(data.resolve("archive"))) {
-            return files.filter(file -> file.toString().endsWith(".cq4")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".cq4"))
+                    .sorted()
+                    .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

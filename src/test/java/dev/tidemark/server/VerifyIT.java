@@ -160,7 +160,8 @@ class VerifyIT {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script isn't installed, which makes a terminal");
         fill(2_000);
         assertEquals(ServerProcess.TERMINATED, server.terminate());
-        String command = String.join(" ", Command.command(List.of("verify", "--data", server.data().toString())));
+        String command = String.join(
+                " ", Command.command(List.of("verify", "--data", server.data().toString())));
         Process process = new ProcessBuilder("script", "-qefc", command, "/dev/null")
                 .redirectErrorStream(true)
                 .start();
@@ -216,10 +217,12 @@ class VerifyIT {
             List<List<Object>> entries = (List<List<Object>>) redis.call("XRANGE", key, "-", "+");
             assertEquals(1_000, entries.size());
             redis.call("DEL", key);
-            changed = EventId.of(Position.ofEntryId(String.valueOf(entries.get(500).get(0))))
+            changed = EventId.of(
+                            Position.ofEntryId(String.valueOf(entries.get(500).get(0))))
                     .toString();
             for (int i = 0; i < entries.size(); i++) {
-                List<String> words = new ArrayList<>(List.of("XADD", key, String.valueOf(entries.get(i).get(0))));
+                List<String> words = new ArrayList<>(
+                        List.of("XADD", key, String.valueOf(entries.get(i).get(0))));
                 for (Object word : (List<?>) entries.get(i).get(1)) {
                     words.add(i == 500 ? String.valueOf(word).replace("11277", "11278") : String.valueOf(word));
                 }
@@ -240,8 +243,14 @@ class VerifyIT {
         assertGood(verifyFiles(copy), 2_000);
         assertEquals(before, RunningServer.files(copy), "a check leaves nothing behind");
         assertGood(Command.run(List.of("verify", "--data", copy.toString(), STREAM)), 2_000);
-        assertEquals(1, Command.run(List.of("verify", "--data", copy.toString(), "other")).exit());
-        assertEquals(2, Command.run(List.of("verify", "--data", dir.resolve("nowhere").toString())).exit());
+        assertEquals(
+                1,
+                Command.run(List.of("verify", "--data", copy.toString(), "other"))
+                        .exit());
+        assertEquals(
+                2,
+                Command.run(List.of("verify", "--data", dir.resolve("nowhere").toString()))
+                        .exit());
         assertEquals(
                 2,
                 Command.run(List.of("verify", "--data", copy.toString(), "--url", "http://127.0.0.1:1"))
@@ -257,6 +266,7 @@ class VerifyIT {
         }
         Command command = verifyFiles(server.data());
         assertEquals(0, command.exit(), command::text);
-        assertTrue(command.text().contains("note: ") && command.text().contains("wasn't closed cleanly"), command::text);
+        assertTrue(
+                command.text().contains("note: ") && command.text().contains("wasn't closed cleanly"), command::text);
     }
 }
