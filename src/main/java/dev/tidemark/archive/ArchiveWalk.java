@@ -47,6 +47,8 @@ final class ArchiveWalk {
     private boolean beforeDoubted;
     /** Excerpts that couldn't be read since the last waypoint, at least. */
     private long damagedSinceWaypoint;
+    /** An event stood there twice since the last waypoint. */
+    private boolean repeated;
     /** Damage since the last good event: what it had is explained. */
     private boolean hole;
 
@@ -268,11 +270,11 @@ final class ArchiveWalk {
     }
 
     private void event(long number, Excerpt excerpt) {
-        eventsRead++;
         CheckedOrdinals stripe = of(excerpt.stripe());
         Position entry = excerpt.entry();
         if (excerpt.compareKey(last) <= 0) {
             damagedSinceWaypoint++;
+            repeated = true;
             boolean same = excerpt.compareKey(last) == 0;
             tellHere(
                     Kind.REPEATED,
@@ -307,6 +309,7 @@ final class ArchiveWalk {
                             + excerpt.stripe() + ", which another has had");
         }
         hole = false;
+        eventsRead++;
         last = id;
         first = first.equals(Position.ZERO) ? id : first;
         events++;
@@ -335,6 +338,11 @@ final class ArchiveWalk {
             inner(number, waypoint);
         }
         boolean known = waypoint.compareKey(last) == 0 && waypoint.eventsBefore() == events;
+        if (repeated) {
+            // What the repeated one stands in the place of is missing, before the waypoint's figures are taken.
+            missingOrdinals(true);
+            repeated = false;
+        }
         if (!known) {
             waypoint.ordinalsBefore().forEach((stripe, ordinal) -> of(stripe).doubt(ordinal));
             last = Position.max(last, waypoint.key());

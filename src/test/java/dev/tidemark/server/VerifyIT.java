@@ -153,12 +153,13 @@ class VerifyIT {
         found = verifyFiles(repeated);
         System.out.print("repeated record: " + found.text());
         assertFinds(found, "repeated", files.get(1), "once more", "EVT");
+        assertFinds(found, "ordinals", files.get(1), "ordinals " + (inSecond + 2) + "-" + (inSecond + 2));
     }
 
     @Test
     void onATerminalThereIsProgressAndElsewhereThereIsNone() throws IOException, InterruptedException {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script isn't installed, which makes a terminal");
-        fill(2_000);
+        fill(EVENTS);
         assertEquals(ServerProcess.TERMINATED, server.terminate());
         String command = String.join(
                 " ", Command.command(List.of("verify", "--data", server.data().toString())));
@@ -170,8 +171,9 @@ class VerifyIT {
         assertTrue(process.waitFor(60, TimeUnit.SECONDS), "it doesn't end");
         assertEquals(0, process.exitValue(), shown);
         assertTrue(shown.contains("verifying " + STREAM + ": "), () -> "no progress: " + shown);
-        assertTrue(shown.contains(STREAM + ": good, 2000 events"), shown);
-        assertGood(verifyFiles(server.data()), 2_000);
+        assertTrue(shown.contains(STREAM + ": good, " + EVENTS + " events"), shown);
+        System.out.println(shown.replaceAll("\r\u001b\\[K", "\n  ").strip());
+        assertGood(verifyFiles(server.data()), EVENTS);
     }
 
     @Test
