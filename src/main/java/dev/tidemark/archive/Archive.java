@@ -24,12 +24,17 @@ public final class Archive implements AutoCloseable {
 
     private static final int BLOCK_BYTES_MIN = 8 << 20;
     private static final int BLOCK_BYTES_MAX = 64 << 20;
+    /** No excerpt is larger, whatever the limits are. */
+    static final int EXCERPT_BYTES_CEILING = BLOCK_BYTES_MAX / 4;
 
     private final Path root;
     private final int blockBytes;
     private final int openMax;
     private final Storage disk;
     private final Map<StreamId, StreamArchive> streams = new ConcurrentHashMap<>();
+    private final ArchiveTroubles troubles = new ArchiveTroubles();
+    /** What the last look at each folder gave. */
+    private final Map<StreamId, Long> looks = new ConcurrentHashMap<>();
 
     /** Those whose files may be open, the one used last at the end, with whether it was used since {@link #closeUnused}. Under its own lock. */
     private final LinkedHashMap<StreamArchive, Boolean> open = new LinkedHashMap<>(16, 0.75f, true);
@@ -96,6 +101,23 @@ public final class Archive implements AutoCloseable {
         return disk;
     }
 
+    /** Files that are missing or damaged. */
+    public ArchiveTroubles troubles() {
+        return troubles;
+    }
+
+    /**
+     * Looks whether files of a stream are missing and notes it in {@link #troubles}; cheap, above all where nothing changed since the
+     * last look. Blocks; one thread at a time.
+     *
+     * @throws ArchiveException if the folder can't be read
+     */
+    public void look(StreamRecord record) {
+        StreamArchive used = streams.get(record.id());
+        StreamArchive stream = used == null ? new StreamArchive(this, record, folderOf(root, record.id())) : used;
+        looks.merge(record.id(), stream.look(looks.getOrDefault(record.id(), Long.MIN_VALUE)), (old, now) -> now);
+    }
+
     /** The archive of a stream: cheap, the same object for the same incarnation until it is deleted. */
     public StreamArchive stream(StreamRecord record) {
         return streams.computeIfAbsent(record.id(), id -> new StreamArchive(this, record, folderOf(root, id)));
@@ -125,6 +147,8 @@ public final class Archive implements AutoCloseable {
             throw Disk.failed("the archive of " + id + " can't be removed", e);
         }
         streams.remove(id);
+        troubles.forget(id);
+        looks.remove(id);
     }
 
     /** The record goes last: as long as it is there, a delete that was cut short is known of. */

@@ -17,6 +17,14 @@ public interface ArchiveAppender extends ArchiveReader {
     ArchiveEnd end();
 
     /**
+     * The highest ordinal of a stripe that a clean stop had proven, where files were taken away since: none up to it may be given
+     * again. 0 if nothing is gone. Opens the archive.
+     */
+    default long provenOrdinal(int stripe) {
+        return 0;
+    }
+
+    /**
      * Writes a slice of events: one excerpt each, in order, all above what was appended before. Nothing is forced yet.
      *
      * @throws ArchiveException {@link ArchiveException.Kind#SLICE_REFUSED} before anything is written if the ids don't rise, or the

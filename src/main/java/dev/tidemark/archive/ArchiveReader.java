@@ -42,4 +42,7 @@ public interface ArchiveReader {
      * @throws ArchiveException as {@link #read}
      */
     ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax);
+
+    /** A check of everything up to W as it is now, which doesn't disturb appends and reads. Opens the archive. */
+    ArchiveCheck check();
 }

@@ -132,6 +132,76 @@ public final class DataDirectory implements AutoCloseable {
         return new Refused(false, String.valueOf(why.getMessage()), e);
     }
 
+    /** A data directory that no server may open while it is read; nothing in it is written. */
+    public static final class Reading implements AutoCloseable {
+        private final Path path;
+        private final @Nullable FileChannel lockFile;
+
+        private Reading(Path path, @Nullable FileChannel lockFile) {
+            this.path = path;
+            this.lockFile = lockFile;
+        }
+
+        /** Root of the archives. */
+        public Path archive() {
+            return path.resolve(ARCHIVE);
+        }
+
+        @Override
+        public void close() {
+            try {
+                if (lockFile != null) {
+                    lockFile.close();
+                }
+            } catch (IOException e) {
+                throw Disk.failed("the lock of " + path + " can't be given up", e);
+            }
+        }
+    }
+
+    /**
+     * Keeps servers off the directory while it is read. Several may read at a time. A copy without lock file, or on a disk that can't
+     * be written, can be read as well.
+     *
+     * @throws Refused if a server has it, or there is no data directory
+     */
+    public static Reading openToRead(Path directory) {
+        Path path;
+        try {
+            path = directory.toRealPath();
+        } catch (IOException e) {
+            throw new Refused(false, "there is no data directory at " + directory, e);
+        }
+        if (!Files.isDirectory(path.resolve(ARCHIVE))) {
+            throw new Refused(false, "there is no data directory at " + path + ": it has no folder " + ARCHIVE, null);
+        }
+        if (HELD.contains(path)) {
+            throw new Refused(true, "the data directory " + path + " is in use by this process", null);
+        }
+        try {
+            FileChannel lockFile = FileChannel.open(path.resolve(LOCK), StandardOpenOption.READ);
+            boolean locked = false;
+            try {
+                locked = lockFile.tryLock(0, Long.MAX_VALUE, true) != null;
+                if (!locked) {
+                    throw new Refused(
+                            true, "the data directory " + path + " is in use by a server" + owner(lockFile), null);
+                }
+                return new Reading(path, lockFile);
+            } finally {
+                if (!locked) {
+                    lockFile.close();
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return new Reading(path, null);
+        } catch (OverlappingFileLockException e) {
+            throw new Refused(true, "the data directory " + path + " is in use by this process", e);
+        } catch (IOException e) {
+            throw unusable(path, e);
+        }
+    }
+
     private static boolean tryLock(FileChannel lockFile) throws IOException {
         try {
             FileLock lock = lockFile.tryLock();

@@ -198,6 +198,23 @@ final class Excerpt {
     }
 
     /** Of an event. */
+    Position entry() {
+        return (flags() & ExcerptCodec.ENTRY) != 0 ? position(HEAD_BYTES + 8) : key();
+    }
+
+    /** Of an event: ordinals of refused appends that it carries. */
+    List<OrdinalRange> voidedOrdinals() {
+        if ((flags() & ExcerptCodec.VOIDED) == 0) {
+            return List.of();
+        }
+        int at = HEAD_BYTES + 8 + entryAndTimeBytes();
+        if ((flags() & ExcerptCodec.TYPE) != 0) {
+            at += 2 + shortAt(bytes, at);
+        }
+        return extras(at).voided();
+    }
+
+    /** Of an event. */
     boolean hasProducer() {
         return (flags() & ExcerptCodec.PRODUCER) != 0;
     }

@@ -70,6 +70,7 @@ final class ExcerptWalk {
                     }
                 }
                 case DAMAGED -> {
+                    lease.damaged(file, "excerpt " + index + " is damaged");
                     index++;
                     hole = true;
                 }
@@ -136,6 +137,7 @@ final class ExcerptWalk {
         }
         long count = lease.count(file);
         if (index < count) {
+            lease.damaged(file, "excerpts from " + index + " on can't be read");
             hole = true;
             long good = reader.jump(lease.cycle(file), index, count);
             if (good >= 0) {

@@ -8,13 +8,15 @@ final class Lease implements AutoCloseable {
     private final OpenQueue queue;
     private final Layout layout;
     private final Published published;
+    private final StreamArchive owner;
     private final ExcerptReader reader;
 
     /** @param queue retained for this lease */
-    Lease(OpenQueue queue, Layout layout, Published published) {
+    Lease(OpenQueue queue, Layout layout, Published published, StreamArchive owner) {
         this.queue = queue;
         this.layout = layout;
         this.published = published;
+        this.owner = owner;
         reader = queue.borrow();
     }
 
@@ -62,6 +64,11 @@ final class Lease implements AutoCloseable {
     @Nullable
     Position head(int file) {
         return layout.head(layout.cycle(file), reader);
+    }
+
+    /** A part of a file can't be read: whoever looks after the disk is told. */
+    void damaged(int file, String what) {
+        owner.damaged(layout.cycle(file), what);
     }
 
     @Override

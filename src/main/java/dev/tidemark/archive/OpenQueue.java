@@ -180,6 +180,14 @@ final class OpenQueue {
         return current;
     }
 
+    /** Fails if the file that was appended to last isn't the one in the folder any more. */
+    void throwUnlessInPlace() throws IOException {
+        SpaceAhead current = space;
+        if (current != null) {
+            current.throwUnlessInPlace();
+        }
+    }
+
     private void close() {
         try {
             if (appender != null) {

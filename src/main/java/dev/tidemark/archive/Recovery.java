@@ -185,7 +185,11 @@ final class Recovery {
         try {
             Disk.deleteTree(folder.path().resolve(FileRewrite.DIRECTORY));
             boolean removed = false;
-            for (int cycle : folder.cycles()) {
+            int[] cycles = folder.cycles();
+            if (holdArchived(cycles, to)) {
+                return goOnFromWhatIsLeft(to);
+            }
+            for (int cycle : cycles) {
                 if (cycle > to.cycle) {
                     Files.delete(folder.file(cycle));
                     removed = true;
@@ -201,6 +205,37 @@ final class Recovery {
         } catch (IOException e) {
             throw Disk.failed("the archive in " + folder + " can't be repaired to " + to.last, e);
         }
+    }
+
+    /** Whether the file in which the archive ended once is there again, with its last excerpt. */
+    boolean isBack(Tail end) {
+        if (end.cycle == RollFiles.NONE || !Files.exists(folder.file(end.cycle))) {
+            return false;
+        }
+        OpenQueue queue = OpenQueue.open(folder, end.cycle, blockBytes);
+        try {
+            ExcerptReader reader = queue.borrow();
+            boolean there = reader.read(end.cycle, end.count - 1) == Found.EXCERPT
+                    && reader.excerpt().compareKey(end.last) == 0;
+            reader.close();
+            return there;
+        } finally {
+            queue.release();
+        }
+    }
+
+    /** Whether files above the end hold what was archived before it: they were away, with their disk perhaps, and are back. */
+    private boolean holdArchived(int[] cycles, Tail to) {
+        CheckedFiles files = new CheckedFiles(folder, blockBytes / 4);
+        for (int cycle : cycles) {
+            if (cycle > to.cycle) {
+                CheckedFiles.Start start = files.start(cycle);
+                if (start.isUsable() && start.eventsBefore() >= 0 && start.eventsBefore() < to.events) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** False if the file doesn't hold what it did. */
@@ -225,8 +260,18 @@ final class Recovery {
 
     /** W stays: what is gone becomes a hole that the waypoint, which is written next, tells of. */
     private Tail goOnFromWhatIsLeft(Tail to) {
-        LOG.warn("{} lacks files or parts that were archived: what was up to {} is lost from it", folder, to.last);
+        LOG.warn("{} isn't what was archived up to {}: files were removed or exchanged", folder, to.last);
         Tail left = run();
+        if (left.last.equals(to.last) && left.events == to.events) {
+            left.eventsLost = 0;
+            return left;
+        }
+        if (left.last.isAfter(to.last)) {
+            throw new ArchiveException(
+                    ArchiveException.Kind.DAMAGED,
+                    "files came back to " + folder + " that go up to " + left.last + ", above W, " + to.last
+                            + "; a restart of the server finds out what is good");
+        }
         Tail tail = to.copy();
         tail.cycle = left.cycle;
         tail.count = left.count;

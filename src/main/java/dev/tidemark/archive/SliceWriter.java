@@ -267,6 +267,7 @@ final class SliceWriter {
             archive.disk().forceDirectory(folder.path());
         }
         try (Lease lease = owner.lease()) {
+            lease.queue().throwUnlessInPlace();
             ExcerptReader reader = lease.reader();
             if (reader.read(appended.cycle, appended.count - 1) != Found.EXCERPT
                     || reader.excerpt().compareKey(appended.last) != 0) {

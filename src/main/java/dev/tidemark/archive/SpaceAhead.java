@@ -4,8 +4,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes zeros through a {@link FileChannel} where mapped writes will follow: on a full disk that is an {@link IOException}, while the
@@ -23,16 +27,35 @@ final class SpaceAhead implements AutoCloseable {
 
     private final Path file;
     private final FileChannel channel;
+    /** Tells this file from another one that gets its name. */
+    private final @Nullable Object key;
+
     private final ByteBuffer header = ByteBuffer.allocate(4).order(ByteOrder.nativeOrder());
     private long zeroedTo;
 
-    private SpaceAhead(Path file, FileChannel channel) {
+    private SpaceAhead(Path file, FileChannel channel, @Nullable Object key) {
         this.file = file;
+        this.key = key;
         this.channel = channel;
     }
 
     static SpaceAhead open(Path file) throws IOException {
-        return new SpaceAhead(file, FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        Object key = key(file);
+        return new SpaceAhead(file, FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE), key);
+    }
+
+    private static @Nullable Object key(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+    }
+
+    /**
+     * Fails if another file has the name now: what is appended would go to one that nobody finds again. It happens when a disk is
+     * mounted over a folder, or taken away.
+     */
+    void throwUnlessInPlace() throws IOException {
+        if (!Objects.equals(key, key(file))) {
+            throw new IOException(file + " was exchanged for another file while it was open");
+        }
     }
 
     Path file() {

@@ -22,10 +22,19 @@ import org.jspecify.annotations.Nullable;
  * but the figures blocks. It costs little while nothing is open, and opens its files when it is used.
  */
 public final class StreamArchive implements ArchiveAppender {
+    /** With less space on its disk than this nothing is appended. */
+    public static final long FREE_BYTES_MIN = FileRewrite.FREE_BYTES_MIN;
+
     private final Archive archive;
     private final StreamId id;
     private final int stripe;
     private final ArchiveFolder folder;
+    private final FolderLook look;
+    /** Ordinals that a clean stop had proven and that are gone; empty if none are. */
+    private volatile Map<Integer, Long> provenOrdinals = Map.of();
+
+    /** Whether its own settings may have removed its oldest files. */
+    private final boolean pruned;
 
     /** Held for the whole of a call that writes, and while the end is first looked for. */
     private final ReentrantLock writing = new ReentrantLock();
@@ -34,6 +43,9 @@ public final class StreamArchive implements ArchiveAppender {
     private final SliceWriter writer;
     private Tail publishedTail = new Tail();
     private boolean inDoubt;
+    /** What was there when files were missed for the first time since W moved last: they may come back. */
+    private @Nullable Tail beforeFilesWentAway;
+
     private volatile long eventsRemoved;
     private long bytesRemoved;
 
@@ -52,8 +64,16 @@ public final class StreamArchive implements ArchiveAppender {
         id = record.id();
         StreamSettings fixed = StreamSettings.DEFAULT.with(fixedAtCreation(record));
         stripe = fixed.stripes() == 1 ? 0 : -1;
-        folder = new ArchiveFolder(path, RollFiles.of(fixed.roll()));
+        pruned = record.settings().containsKey(Setting.ARCHIVE_MAX_AGE)
+                || record.settings().containsKey(Setting.ARCHIVE_MAX_BYTES);
+        folder = new ArchiveFolder(path, filesOf(record));
+        look = new FolderLook(folder, pruned);
         writer = new SliceWriter(this, archive, folder);
+    }
+
+    /** How its roll files are called. */
+    static RollFiles filesOf(StreamRecord record) {
+        return RollFiles.of(StreamSettings.DEFAULT.with(fixedAtCreation(record)).roll());
     }
 
     private static Map<Setting, Long> fixedAtCreation(StreamRecord record) {
@@ -117,7 +137,11 @@ public final class StreamArchive implements ArchiveAppender {
 
     private void recover() {
         throwIfDeleted();
+        Tail marker = CleanClose.read(folder.path());
         Tail end = recovery().run();
+        if (marker != null && end.last.isBefore(marker.last)) {
+            shortened(marker, end);
+        }
         synchronized (opening) {
             layout = Layout.of(cycles());
         }
@@ -126,6 +150,61 @@ public final class StreamArchive implements ArchiveAppender {
         published = published(Position.ZERO);
         findRemoved();
         opened = true;
+    }
+
+    /** Files, or the end of one, were taken away since the last clean stop. */
+    private void shortened(Tail marker, Tail end) {
+        provenOrdinals = Map.copyOf(marker.ordinals());
+        archive.troubles()
+                .add(
+                        id,
+                        folder.files().fileName(marker.cycle),
+                        "lacks what it held at the last clean stop: W was " + ArchiveWalk.id(marker.last)
+                                + ", what is left ends at " + ArchiveWalk.id(end.last));
+    }
+
+    @Override
+    public long provenOrdinal(int ofStripe) {
+        open();
+        return provenOrdinals.getOrDefault(ofStripe, 0L);
+    }
+
+    /**
+     * Looks whether files are missing, quickly, and notes that in {@link Archive#troubles}. Of an archive that isn't open only what a
+     * clean stop left is looked at.
+     *
+     * @param before what this gave when it was called last: nothing is looked at if nothing changed since
+     */
+    long look(long before) {
+        Published now = published;
+        Proven proven = opened ? Proven.by(now) : Proven.byMarker(folder.path());
+        try {
+            long stamp = look.stamp(proven);
+            if (stamp != before) {
+                Map<String, String> wrong = look.run(proven);
+                if (!deleted()) {
+                    archive.troubles()
+                            .looked(
+                                    id,
+                                    wrong,
+                                    file -> Files.exists(folder.path().resolve(file)));
+                }
+            }
+            return stamp;
+        } catch (IOException e) {
+            throw Disk.failed("the archive in " + folder + " can't be looked at", e);
+        }
+    }
+
+    private boolean deleted() {
+        synchronized (opening) {
+            return deleted;
+        }
+    }
+
+    /** A reader came upon a part of a file that can't be read. */
+    void damaged(int cycle, String what) {
+        archive.troubles().add(id, folder.files().fileName(cycle), what);
     }
 
     private void findRemoved() {
@@ -204,7 +283,7 @@ public final class StreamArchive implements ArchiveAppender {
                 }
             }
             try {
-                lease = new Lease(current, layout, published);
+                lease = new Lease(current, layout, published, this);
             } catch (RuntimeException | Error e) {
                 current.release();
                 throw e;
@@ -276,6 +355,17 @@ public final class StreamArchive implements ArchiveAppender {
         return limit.isAfter(after)
                 ? new ArchivePage(empty.events(), List.of(new Gap(after, limit, Gap.Reason.DAMAGED)), false)
                 : empty;
+    }
+
+    @Override
+    public ArchiveCheck check() {
+        open();
+        throwIfDeleted();
+        return new ArchiveCheck(folder, archive.excerptBytesMax(), Proven.by(published), pruned, finding -> {
+            if (finding.isDamage() && !finding.file().isEmpty()) {
+                archive.troubles().add(id, finding.file(), finding.what());
+            }
+        });
     }
 
     @Override
@@ -372,6 +462,7 @@ public final class StreamArchive implements ArchiveAppender {
             open();
             if (watermark.equals(writer.forcedThrough())) {
                 Position earliest = published.earliest();
+                beforeFilesWentAway = null;
                 publishedTail = writer.forced();
                 published = published(earliest.equals(Position.ZERO) ? firstEvent() : earliest);
             } else if (!watermark.equals(published.watermark())) {
@@ -394,16 +485,23 @@ public final class StreamArchive implements ArchiveAppender {
         if (!inDoubt) {
             return;
         }
-        Tail left = recovery().cut(publishedTail);
-        boolean whole = left == publishedTail;
+        Tail away = beforeFilesWentAway;
+        Tail wanted = away != null && recovery().isBack(away) ? away : publishedTail;
+        Tail left = recovery().cut(wanted);
+        boolean whole = left == wanted;
+        if (wanted == away && whole) {
+            beforeFilesWentAway = null;
+        } else if (!whole && away == null) {
+            beforeFilesWentAway = publishedTail;
+        }
         int[] cycles = cycles();
         synchronized (opening) {
             publishedTail = left;
             layout = Layout.of(cycles);
-            published = published(whole ? published.earliest() : Position.ZERO);
+            published = published(whole && away == null ? published.earliest() : Position.ZERO);
             retireQueue();
         }
-        if (!whole) {
+        if (!whole || away != null) {
             findRemoved();
         }
         writer.startAt(publishedTail);

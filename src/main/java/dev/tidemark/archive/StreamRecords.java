@@ -75,6 +75,15 @@ public final class StreamRecords {
      * @throws ArchiveException if the directory itself can't be read
      */
     public Listing list() {
+        return list(true);
+    }
+
+    /** As {@link #list}, but nothing is written or removed. */
+    public Listing look() {
+        return list(false);
+    }
+
+    private Listing list(boolean tidy) {
         Map<StreamName, StreamRecord> newest = new TreeMap<>();
         List<StreamRecord> unfinished = new ArrayList<>();
         List<BadRecord> bad = new ArrayList<>();
@@ -83,7 +92,11 @@ public final class StreamRecords {
             if (look.bad() != null) {
                 bad.add(look.bad());
             } else if (record == null) {
-                removeIfEmptyOrBad(look.folder(), bad);
+                if (tidy) {
+                    removeIfEmptyOrBad(look.folder(), bad);
+                } else {
+                    badUnlessEmpty(look.folder(), bad);
+                }
             } else if (record.deleted()) {
                 unfinished.add(record);
             } else {
@@ -122,6 +135,16 @@ public final class StreamRecords {
             }
         }
         return looks;
+    }
+
+    private static void badUnlessEmpty(Path folder, List<BadRecord> bad) {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            if (entries.iterator().hasNext()) {
+                bad.add(new BadRecord(folder, "there is no " + FILE));
+            }
+        } catch (IOException | java.nio.file.DirectoryIteratorException e) {
+            bad.add(new BadRecord(folder, String.valueOf(e.getMessage())));
+        }
     }
 
     private static void removeIfEmptyOrBad(Path folder, List<BadRecord> bad) {

@@ -140,6 +140,16 @@ final class Api {
         return response.body();
     }
 
+    /** As {@link #stream}, of a POST without body. */
+    InputStream post(String pathAndQuery) {
+        HttpResponse<InputStream> response =
+                reach(request(pathAndQuery).header("Accept", NDJSON).POST(HttpRequest.BodyPublishers.noBody()));
+        if (response.statusCode() != 200) {
+            throw Refusal.of(response).failure();
+        }
+        return response.body();
+    }
+
     /** A request whose answer is small; its body, already checked to be a success. */
     HttpResponse<byte[]> call(String method, String pathAndQuery, byte[] json) {
         HttpRequest.Builder builder = request(pathAndQuery)

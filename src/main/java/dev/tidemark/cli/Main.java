@@ -78,7 +78,8 @@ public final class Main {
                 .addSubcommand("append", command(new AppendCommand(terminal)))
                 .addSubcommand("tail", command(new TailCommand(terminal)))
                 .addSubcommand("read", command(new ReadCommand(terminal)))
-                .addSubcommand("streams", streams);
+                .addSubcommand("streams", streams)
+                .addSubcommand("verify", command(new VerifyCommand(terminal)));
         return line.setExpandAtFiles(false)
                 .setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))

@@ -54,6 +54,18 @@ public final class ArchiveStreamStore implements StreamStore {
         return archive.stream(record);
     }
 
+    /**
+     * Looks for missing files of a stream's archive; nothing if the stream is gone. Blocks.
+     *
+     * @see Archive#look
+     */
+    public void look(StreamId stream) {
+        StreamRecord record = known.get(stream);
+        if (record != null) {
+            archive.look(record);
+        }
+    }
+
     @Override
     public Future<Void> create(StreamId stream, Map<Setting, Long> settings, long createdMs) {
         StreamRecord record = new StreamRecord(stream, settings, createdMs, false);

@@ -1,5 +1,6 @@
 package dev.tidemark.fold;
 
+import dev.tidemark.archive.ArchiveAppender;
 import dev.tidemark.archive.ArchiveEnd;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
@@ -109,8 +110,10 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
     @Override
     public Future<Archived> recover(LiveStream stream, int stripe) {
         return onFold(promise -> {
-            ArchiveEnd end = archives.of(stream.id()).end();
-            promise.complete(new Archived(end.watermark(), end.lastOrdinal(stripe)));
+            ArchiveAppender archive = archives.of(stream.id());
+            ArchiveEnd end = archive.end();
+            long lastOrdinal = Math.max(end.lastOrdinal(stripe), archive.provenOrdinal(stripe));
+            promise.complete(new Archived(end.watermark(), lastOrdinal));
         });
     }
 

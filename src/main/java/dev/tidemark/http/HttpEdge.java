@@ -60,7 +60,8 @@ public final class HttpEdge extends VerticleBase {
                 new ReadRoute(reads, options.limits()),
                 new StreamRoutes(ingest, reads, folds),
                 new HealthRoutes(health),
-                follow);
+                follow,
+                new VerifyRoute(reads, clock));
     }
 
     HttpOptions options() {

@@ -18,7 +18,8 @@ enum Resource {
     TAIL(HttpMethod.GET, HttpMethod.HEAD),
     SUBSCRIBE(HttpMethod.GET),
     SEAM(HttpMethod.GET, HttpMethod.HEAD),
-    FOLD(HttpMethod.POST);
+    FOLD(HttpMethod.POST),
+    VERIFY(HttpMethod.POST);
 
     /** Where the stream's name stands in a path. */
     static final int NAME_SEGMENT = 2;
@@ -80,6 +81,7 @@ enum Resource {
             case "subscribe" -> SUBSCRIBE;
             case "seam" -> SEAM;
             case "fold" -> FOLD;
+            case "verify" -> VERIFY;
             default -> null;
         };
     }

@@ -29,6 +29,7 @@ final class Routes {
     private final StreamRoutes streams;
     private final HealthRoutes health;
     private final FollowRoutes follow;
+    private final VerifyRoute verify;
 
     Routes(
             AppendRoute append,
@@ -36,13 +37,15 @@ final class Routes {
             ReadRoute read,
             StreamRoutes streams,
             HealthRoutes health,
-            FollowRoutes follow) {
+            FollowRoutes follow,
+            VerifyRoute verify) {
         this.append = append;
         this.tail = tail;
         this.read = read;
         this.streams = streams;
         this.health = health;
         this.follow = follow;
+        this.verify = verify;
     }
 
     /** Host and origin have been checked. */
@@ -88,6 +91,7 @@ final class Routes {
             case EVENT -> read.event(exchange, name, id(exchange.target().segments()));
             case SEAM -> streams.seam(exchange, name);
             case FOLD -> streams.fold(exchange, name);
+            case VERIFY -> verify.handle(exchange, name);
             default -> stream(exchange, name);
         }
     }

@@ -26,6 +26,9 @@ public interface Reads {
 
     Future<Seam> seam(StreamName name);
 
+    /** Starts a check of archive and live log. */
+    Future<Verification> verify(StreamName name);
+
     /**
      * Starts a subscription; {@code subscriber} is called on the caller's context, {@link Subscriber#hello} first. Problems are given
      * to {@link Subscriber#closed}.

@@ -84,6 +84,11 @@ public final class StreamReads implements Reads {
     }
 
     @Override
+    public Future<Verification> verify(StreamName name) {
+        return with(name, StreamVerification::start);
+    }
+
+    @Override
     public Subscription subscribe(StreamName name, SubscribeRequest request, Subscriber subscriber) {
         EventLoop loop = ports.loops().loop();
         LiveStream stream = ports.streams().find(name);

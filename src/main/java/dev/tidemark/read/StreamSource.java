@@ -184,6 +184,11 @@ class StreamSource {
         return liveLog.range(stream.stripe(STRIPE), after, through, count);
     }
 
+    /** Entries of any stripe. */
+    Future<LiveLogPage> live(int stripe, Position after, Position through, int count) {
+        return liveLog.range(stream.stripe(stripe), after, through, count);
+    }
+
     Future<LiveLogPage> liveReverse(Position before, Position from, int count) {
         return liveLog.rangeReverse(stream.stripe(STRIPE), before, from, count);
     }
@@ -197,7 +202,8 @@ class StreamSource {
         return Future.all(states).map(all -> all.list());
     }
 
-    private <T> Future<T> onWorker(Callable<T> blocking) {
+    /** Runs blocking work on the archive; its failures become a {@link Problem}. */
+    <T> Future<T> onWorker(Callable<T> blocking) {
         return workers.call(blocking).recover(failure -> Future.failedFuture(inArchive(failure)));
     }
 

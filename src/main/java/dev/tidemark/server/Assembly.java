@@ -301,6 +301,13 @@ final class Assembly {
                 .map(running -> {
                     recoverInBackground(directory, fold, retention);
                     closeUnusedFiles();
+                    new ArchiveSurvey(
+                                    vertx,
+                                    directory::view,
+                                    streamStore,
+                                    Objects.requireNonNull(archive).troubles(),
+                                    () -> stopping)
+                            .start();
                     HeapReturn.every(configuration.idleAfterMs());
                     finishInBackground(streamStore, found.listing().unfinished());
                     return null;
@@ -350,7 +357,10 @@ final class Assembly {
                 fold,
                 directory,
                 new ServerMetrics(group, reader, directory, fold),
-                Objects.requireNonNull(data).path(),
+                new DiskWatch(
+                        Objects.requireNonNull(data).path(),
+                        Objects.requireNonNull(data).archive(),
+                        Objects.requireNonNull(archive).troubles()),
                 new RedisWarnings(parts.facts().warnings(), group, pressure),
                 () -> stopping,
                 clock);

@@ -7,9 +7,6 @@ import dev.tidemark.http.Health;
 import dev.tidemark.keeper.KeeperGroup;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,13 +14,11 @@ import java.util.function.BooleanSupplier;
 
 /** The named checks of {@code /health/ready}. Any thread; {@link #lookAtDisk} blocks and runs on a worker. */
 final class HealthChecks implements Health {
-    private static final long DISK_RESERVE_BYTES = 64L << 20;
-
     private final KeeperGroup keepers;
     private final Folds folds;
     private final StreamDirectory streams;
     private final ServerMetrics metrics;
-    private final Path data;
+    private final DiskWatch disk;
     private final RedisWarnings redisWarnings;
     private final BooleanSupplier stopping;
     private final Clock clock;
@@ -31,14 +26,12 @@ final class HealthChecks implements Health {
     /** Since when a check has had its status, by name. */
     private final Map<String, Check> last = new ConcurrentHashMap<>();
 
-    private volatile String diskTrouble = "";
-
     HealthChecks(
             KeeperGroup keepers,
             Folds folds,
             StreamDirectory streams,
             ServerMetrics metrics,
-            Path data,
+            DiskWatch disk,
             RedisWarnings redisWarnings,
             BooleanSupplier stopping,
             Clock clock) {
@@ -46,7 +39,7 @@ final class HealthChecks implements Health {
         this.folds = folds;
         this.streams = streams;
         this.metrics = metrics;
-        this.data = data;
+        this.disk = disk;
         this.redisWarnings = redisWarnings;
         this.stopping = stopping;
         this.clock = clock;
@@ -75,31 +68,25 @@ final class HealthChecks implements Health {
     }
 
     private Check fold() {
-        long failing = 0;
-        long overRetained = 0;
-        long sinceMs = Long.MAX_VALUE;
-        String example = "";
+        FoldTrouble trouble = new FoldTrouble(clock.wallMs());
         for (LiveStream stream : streams.view()) {
             FoldStatus status = folds.status(stream);
             if (status.isFailing()) {
-                failing++;
-                overRetained += status.overRetained();
-                sinceMs = Math.min(sinceMs, status.failingSinceMs());
-                example = stream.name() + ": " + status.reason();
+                trouble.add(stream, status);
             }
         }
-        if (failing == 0) {
+        if (trouble.isEmpty()) {
             return check("fold", Status.OK, "");
         }
-        String detail = "folding fails for " + failing + " streams, " + overRetained
-                + " events are over-retained, nothing is trimmed; for example " + example;
+        String detail = trouble.detail();
+        long sinceMs = trouble.sinceMs();
         last.put("fold", new Check("fold", Status.FAILING, detail, sinceMs));
         return new Check("fold", Status.FAILING, detail, sinceMs);
     }
 
     private Check disk() {
-        String trouble = diskTrouble;
-        return check("disk", trouble.isEmpty() ? Status.OK : Status.FAILING, trouble);
+        DiskWatch.State state = disk.state();
+        return check("disk", state.status(), state.detail());
     }
 
     private Check keepers() {
@@ -121,14 +108,6 @@ final class HealthChecks implements Health {
 
     /** Looks whether the data directory can be written and has room. */
     void lookAtDisk() {
-        try {
-            long free = Files.getFileStore(data).getUsableSpace();
-            diskTrouble = free < DISK_RESERVE_BYTES
-                    ? "only " + (free >> 20) + " MiB are free for " + data + "; folding needs "
-                            + (DISK_RESERVE_BYTES >> 20)
-                    : "";
-        } catch (IOException e) {
-            diskTrouble = "the data directory " + data + " can't be looked at: " + e.getMessage();
-        }
+        disk.look();
     }
 }

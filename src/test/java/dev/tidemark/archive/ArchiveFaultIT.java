@@ -152,6 +152,45 @@ class ArchiveFaultIT {
         assertSame(run(0, 1, 20), readAll(archive).events());
     }
 
+    /** As where the volume of an archive is lost for a while: what was taken for gone is used again, and never removed. */
+    @Test
+    @Tag("R04")
+    @Tag("R37")
+    void filesThatWereAwayAndCameBackAreAllThereAgain() throws IOException {
+        List<Event> all = new ArrayList<>(files.days(root, 2, 100));
+        StreamArchive archive = files.open(root, disk);
+        List<Event> third = run(2 * DAY_MS, 201, 50);
+        fold(archive, third);
+        all.addAll(third);
+        Path away = root.resolve("away");
+        Files.createDirectory(away);
+        List<String> names = ArchiveFiles.names(root).stream()
+                .filter(name -> name.endsWith("F.cq4"))
+                .toList();
+        for (String name : names) {
+            Files.move(ArchiveFiles.folder(root).resolve(name), away.resolve(name));
+        }
+        List<Event> next = run(2 * DAY_MS + 50, 251, 50);
+        archive.append(slices(next));
+        assertEquals(ArchiveException.Kind.IO, failure(archive::force));
+        disk.full = true;
+        for (int i = 0; i < 2; i++) {
+            assertEquals(ArchiveException.Kind.DISK_FULL, failure(() -> archive.append(slices(next))));
+        }
+        assertEquals(at(2 * DAY_MS + 49, 0), archive.watermark());
+        for (String name : names) {
+            Files.move(away.resolve(name), ArchiveFiles.folder(root).resolve(name));
+        }
+        disk.full = false;
+        fold(archive, next);
+        all.addAll(next);
+        assertSame(all, readAll(archive).events());
+        assertEquals(all.size(), archive.events());
+        StreamArchive restarted = files.open(root, disk);
+        assertSame(all, readAll(restarted).events());
+        assertEquals(List.of(), readAll(restarted).gaps());
+    }
+
     @Test
     @Tag("F5")
     @Tag("R06")

@@ -496,4 +496,9 @@ public final class MemoryArchive implements ArchiveAppender {
         events.forEach(event -> builder.add(stripes.getOrDefault(event, 0), event));
         return new ArchivePage(builder.view(), gaps, more);
     }
+
+    @Override
+    public ArchiveCheck check() {
+        throw new UnsupportedOperationException("it has no files");
+    }
 }

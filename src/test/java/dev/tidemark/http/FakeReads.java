@@ -81,6 +81,14 @@ final class FakeReads implements Reads {
         return answer(() -> new FakeScan(existing(name), request));
     }
 
+    /** What a check finds, a step each. */
+    volatile List<dev.tidemark.event.Finding> findings = List.of();
+
+    @Override
+    public Future<dev.tidemark.read.Verification> verify(StreamName name) {
+        return answer(() -> new FakeVerification(existing(name), findings));
+    }
+
     @Override
     public Future<Event> event(StreamName name, EventId id) {
         return answer(() -> {

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.event.Finding;
+import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -387,5 +389,49 @@ class StreamsIT {
         var home = edge.get("/");
         assertTrue(home.text().contains("/v1/streams"));
         assertEquals("text/plain; charset=utf-8", home.header("content-type"));
+    }
+
+    @Test
+    void aCheckAnswersInLinesWithAnEndThatSaysWhetherAllIsGood() throws Exception {
+        edge.reads.stream("s");
+        var good = edge.ask("POST", "/v1/streams/s/verify");
+        assertEquals(200, good.status());
+        assertEquals("application/x-ndjson", good.header("content-type"));
+        assertEquals(
+                new JsonObject()
+                        .put("type", "end")
+                        .put("good", true)
+                        .put("findings", 0)
+                        .put("files", 2)
+                        .put("bytes", 300)
+                        .put("bytes_total", 400)
+                        .put("events", 50)
+                        .put("compared", 7)
+                        .putNull("first")
+                        .put("last", FakeStream.eventId(2)),
+                new JsonObject(good.text().strip()));
+
+        edge.reads.findings = List.of(
+                new Finding(Finding.Kind.NOTE, "a.cq4", 3, FakeStream.position(1), "a \"note\""),
+                new Finding(Finding.Kind.MISSING, "", Finding.NONE, Position.ZERO, "all of it"));
+        List<String> lines =
+                edge.ask("POST", "/v1/streams/s/verify").text().lines().toList();
+        assertEquals(3, lines.size(), () -> "" + lines);
+        assertEquals(
+                "{\"type\":\"finding\",\"kind\":\"note\",\"damage\":false,\"file\":\"a.cq4\",\"excerpt\":3,\"event\":\""
+                        + FakeStream.eventId(1) + "\",\"detail\":\"a \\\"note\\\"\"}",
+                lines.get(0));
+        assertEquals(
+                "{\"type\":\"finding\",\"kind\":\"missing\",\"damage\":true,\"file\":null,\"excerpt\":null,\"event\":null,"
+                        + "\"detail\":\"all of it\"}",
+                lines.get(1));
+        assertEquals(1, new JsonObject(lines.get(2)).getInteger("findings"));
+        assertEquals(false, new JsonObject(lines.get(2)).getBoolean("good"));
+
+        edge.reads.stream("broken");
+        assertEquals(500, edge.ask("POST", "/v1/streams/broken/verify").status());
+        assertEquals(404, edge.ask("POST", "/v1/streams/none/verify").status());
+        assertEquals(400, edge.ask("POST", "/v1/streams/s/verify?x=1").status());
+        assertEquals(405, edge.ask("GET", "/v1/streams/s/verify").status());
     }
 }

@@ -576,6 +576,11 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
         final List<Gap> gaps = new ArrayList<>();
 
         @Override
+        public dev.tidemark.archive.ArchiveCheck check() {
+            throw new UnsupportedOperationException("it has no files");
+        }
+
+        @Override
         public Position watermark() {
             return watermark;
         }
