@@ -22,7 +22,7 @@ public record KeeperLimits(
         long openMs,
         long resumeMs) {
     public static final KeeperLimits DEFAULT =
-            new KeeperLimits(100_000, 64 << 20, 10_000, 256 << 20, 64 << 20, 60_000, 10_000, 1_000);
+            new KeeperLimits(100_000, 64 << 20, 10_000, 256 << 20, 64 << 20, 60_000, 10_000, 900);
 
     /** The same with another bound for memory, and another time until a stripe is idle. */
     public KeeperLimits withMemory(long bytesMax, long idleAfterMs) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tidemark.event.EventId;
 import dev.tidemark.event.Position;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class MintTest {
@@ -64,5 +65,25 @@ class MintTest {
         assertTrue(mint.staysBelow(NOW + 10, NOW, 1));
         assertFalse(mint.staysBelow(NOW + 1, NOW, 1));
         assertFalse(mint.staysBelow(NOW + 3, NOW, 3 * 4096));
+    }
+
+    @Test
+    @Tag("F15")
+    void aFenceStandsAboveAllIdsGivenOutAndNoEventEverHasOne() {
+        Mint mint = new Mint(5);
+        for (int i = 0; i < 20_000; i++) {
+            assertFalse(Mint.isFence(mint.next(NOW)));
+        }
+        Position last = mint.last();
+        Position fence = mint.fence(0);
+        assertTrue(fence.isAfter(last));
+        assertTrue(Mint.isFence(fence));
+        assertTrue(mint.fence(0).isAfter(fence));
+        assertEquals(NOW + 500, mint.fence(NOW + 500).ms());
+        Position next = mint.next(NOW);
+        assertEquals(NOW + 501, next.ms());
+        assertFalse(Mint.isFence(next));
+        mint.startAfter(new Position(NOW + 900, 7));
+        assertEquals(NOW + 901, mint.fence(0).ms());
     }
 }
