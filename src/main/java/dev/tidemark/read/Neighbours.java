@@ -152,9 +152,7 @@ final class Neighbours {
     /** Where ordinals don't rise with ids, they don't tell how much. */
     private static Optional<Gap> removedBelow(Position first, Position after, Position through) {
         Position to = Position.min(Positions.below(first), through);
-        return to.isAfter(after)
-                ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED))
-                : Optional.empty();
+        return to.isAfter(after) ? Optional.of(new Gap(after, to, Gap.Reason.EXPIRED)) : Optional.empty();
     }
 
     private static boolean isRemovedToo(Position first, Chunk events) {

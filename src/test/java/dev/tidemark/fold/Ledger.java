@@ -138,8 +138,7 @@ final class Ledger {
         for (String name : missing) {
             Position id = idOf(name);
             assertTrue(lost.contains(name), () -> who + " misses " + name + " " + id + ", told of " + gaps);
-            boolean told = gaps.stream()
-                    .anyMatch(gap -> id.isAfter(gap.from()) && !id.isAfter(gap.to()));
+            boolean told = gaps.stream().anyMatch(gap -> id.isAfter(gap.from()) && !id.isAfter(gap.to()));
             assertTrue(told, () -> who + " isn't told that " + name + " " + id + " is lost; told of " + gaps);
         }
     }

@@ -220,7 +220,9 @@ class PipelineSimulation implements Streams {
     // ---- fold and trim
 
     private void fold() {
-        if (!folding.isComplete() || fold.copying || !world.liveStream().snapshot().isOpen()) {
+        if (!folding.isComplete()
+                || fold.copying
+                || !world.liveStream().snapshot().isOpen()) {
             return;
         }
         if (random.nextBoolean()) {
@@ -340,7 +342,8 @@ class PipelineSimulation implements Streams {
 
     private void clock() {
         if (random.nextBoolean()) {
-            world.clock.stepMs(random.nextInt(10) == 0 ? random.nextInt(7_200_000) - 3_600_000 : random.nextInt(200) - 100);
+            world.clock.stepMs(
+                    random.nextInt(10) == 0 ? random.nextInt(7_200_000) - 3_600_000 : random.nextInt(200) - 100);
         } else {
             note("paused");
             world.clock.advanceMs(random.nextInt(5_000));
@@ -461,10 +464,11 @@ class PipelineSimulation implements Streams {
             case 0 -> {
                 if (followers.size() < 4) {
                     View view = random.nextBoolean() ? View.LIVE : View.SEALED;
-                    followers.add(
-                            new SimulatedFollower(Integer.toString(followers.size()), view, random, ledger, this::note));
+                    followers.add(new SimulatedFollower(
+                            Integer.toString(followers.size()), view, random, ledger, this::note));
                 }
-                followers.forEach(follower -> follower.connect(world.liveStream().name(), reads));
+                followers.forEach(
+                        follower -> follower.connect(world.liveStream().name(), reads));
             }
             case 1 -> {
                 if (!followers.isEmpty()) {

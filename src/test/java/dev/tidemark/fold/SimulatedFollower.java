@@ -141,8 +141,7 @@ final class SimulatedFollower implements Subscriber {
     @Override
     public void gap(Gap gap, Position earliest) {
         notes.accept(this + " is told of " + gap);
-        assertTrue(
-                ledger.gapsExpected() && gap.reason() == Gap.Reason.LOST, () -> this + " is told of " + gap);
+        assertTrue(ledger.gapsExpected() && gap.reason() == Gap.Reason.LOST, () -> this + " is told of " + gap);
         gaps.add(gap);
     }
 

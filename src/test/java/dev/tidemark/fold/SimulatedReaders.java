@@ -154,7 +154,8 @@ final class SimulatedReaders {
     }
 
     /** Reads to the end, each page by a request of its own; null if that isn't possible now. */
-    @Nullable Result readAll(@Nullable String start, View view, boolean descending, int limit) {
+    @Nullable
+    Result readAll(@Nullable String start, View view, boolean descending, int limit) {
         Result result = new Result(new ArrayList<>(), new ArrayList<>());
         String position = start;
         while (true) {
