@@ -57,9 +57,9 @@ public final class Archive implements AutoCloseable {
 
     /**
      * The queue library registers a shutdown hook when it is first used. Once the JVM is stopping that fails, and the library with it:
-     * a server stopped before its first fold couldn't fold what it has.
+     * a server stopped before its first fold couldn't fold what it has. So this is called before anything else can stop the JVM in order.
      */
-    private static void registerWithJvm() {
+    public static void registerWithJvm() {
         BackgroundResourceReleaser.releasePendingResources();
     }
 

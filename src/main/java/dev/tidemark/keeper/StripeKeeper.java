@@ -642,7 +642,8 @@ final class StripeKeeper {
                 mint,
                 Math.max(clock.nowMs(), keeper.reservation().highMs()),
                 keeper.counters());
-        StripeResume resume = new StripeResume(stripe, appender, mint, lastEntry, position);
+        boolean lossPending = acceptance == null && lastOrdinal > storedOrdinal;
+        StripeResume resume = new StripeResume(stripe, appender, mint, lastEntry, position, lossPending);
         Future<List<Event>> resuming = resume.resume();
         atWork = resuming;
         resuming.onComplete(resumed -> {

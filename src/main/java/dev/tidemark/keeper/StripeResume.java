@@ -20,16 +20,27 @@ final class StripeResume {
     private final Mint mint;
     private final Position lastEntry;
     private final StripePosition position;
+    private final boolean lossPending;
     private final List<Event> found = new ArrayList<>();
     private boolean hasLess;
 
-    /** @param lastEntry the last acknowledged one */
-    StripeResume(StripeId stripe, StripeAppender appender, Mint mint, Position lastEntry, StripePosition position) {
+    /**
+     * @param lastEntry the last acknowledged one
+     * @param lossPending something may have been lost behind the last event, and no event stands behind that yet
+     */
+    StripeResume(
+            StripeId stripe,
+            StripeAppender appender,
+            Mint mint,
+            Position lastEntry,
+            StripePosition position,
+            boolean lossPending) {
         this.stripe = stripe;
         this.appender = appender;
         this.mint = mint;
         this.lastEntry = lastEntry;
         this.position = position;
+        this.lossPending = lossPending;
     }
 
     /** The keeper's entries above the last acknowledged one, once nothing can be added to them. */
@@ -37,7 +48,9 @@ final class StripeResume {
         return position.startAbove()
                 .compose(there -> {
                     hasLess = !there.exists() || there.lastGenerated().isBefore(lastEntry);
-                    Position fence = mint.fence(0);
+                    // An ordinary id says to the next start that something is missing below it, until an event stands
+                    // behind it.
+                    Position fence = hasLess || lossPending ? mint.next(0) : mint.fence(0);
                     return appender.fence(stripe, fence).map(fence);
                 })
                 .compose(fence -> read(lastEntry, fence))

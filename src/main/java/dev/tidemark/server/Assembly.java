@@ -22,6 +22,7 @@ import dev.tidemark.keeper.KeeperGroup;
 import dev.tidemark.keeper.KeeperLimits;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
+import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.read.StreamReads;
 import dev.tidemark.read.VertxLoops;
 import dev.tidemark.retention.MemoryPressure;
@@ -561,7 +562,18 @@ final class Assembly {
             return Future.succeededFuture();
         });
         return Future.any(Future.join(folds).transform(any -> Future.succeededFuture()), late)
-                .mapEmpty();
+                .map(ended -> {
+                    leavesUnfolded |= directory.view().stream().anyMatch(stream -> endsAboveWatermark(stream, fold));
+                    return null;
+                });
+    }
+
+    /** With everything folded it does so only over a loss that no event stands behind yet: the next start has to look again. */
+    private static boolean endsAboveWatermark(LiveStream stream, FoldLanes fold) {
+        StreamSnapshot snapshot = stream.snapshot();
+        return stream.finalOnArrival()
+                && snapshot.isOpen()
+                && snapshot.tail().isAfter(fold.status(stream).watermark());
     }
 
     /** Ends the verticles behind the edge: retention, keepers, fold. */

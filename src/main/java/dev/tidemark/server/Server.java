@@ -1,5 +1,6 @@
 package dev.tidemark.server;
 
+import dev.tidemark.archive.Archive;
 import dev.tidemark.event.Clock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -47,6 +48,7 @@ public final class Server {
         Vertx vertx = Vertx.vertx(options);
         Assembly assembly = new Assembly(vertx, configuration, Clock.system());
         Server server = new Server(vertx, assembly, configuration.shutdownTimeoutMs() + STOP_EXTRA_MS);
+        Archive.registerWithJvm();
         Thread hook = new Thread(server::stop, "tidemark-stop");
         Runtime.getRuntime().addShutdownHook(hook);
         try {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the writers of a simulation know, and therefore what its readers may expect: each acknowledged event once, in the order of ids.
@@ -30,6 +31,25 @@ final class Ledger {
     private Position finalThrough = Position.ZERO;
 
     private boolean gapsExpected;
+    private @Nullable AssertionError broken;
+
+    /** Runs what is called by the parts under test, which would take an error for a failure of their own. */
+    void watch(Runnable called) {
+        try {
+            called.run();
+        } catch (AssertionError e) {
+            broken = broken == null ? e : broken;
+            throw e;
+        }
+    }
+
+    /** Throws what {@link #watch} has seen. */
+    void assertUnbroken() {
+        AssertionError seen = broken;
+        if (seen != null) {
+            throw new AssertionError(seen.getMessage(), seen);
+        }
+    }
 
     void sent(List<String> names) {
         open.addAll(names);

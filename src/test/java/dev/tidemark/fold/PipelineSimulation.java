@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 /**
  * The whole path of one stream of any kind on one thread, from append to subscriber, by a seed: writers, folds, trims, readers and
@@ -58,6 +59,18 @@ import java.util.concurrent.Callable;
  * every reader, unless Redis lost it from where only Redis had it, and then announced.
  */
 class PipelineSimulation implements Streams {
+    /** Those that decide most fail most. */
+    private static final List<Command> COMMANDS = Stream.concat(
+                    Stream.of(
+                            Command.APPEND,
+                            Command.APPEND,
+                            Command.APPEND,
+                            Command.APPEND,
+                            Command.RANGE,
+                            Command.RANGE),
+                    Stream.of(Command.values()).filter(command -> command.ordinal() < Command.CREATE_STREAM.ordinal()))
+            .toList();
+
     private static final List<Kind> REFUSALS = List.of(Kind.values());
 
     private final Random random;
@@ -182,7 +195,7 @@ class PipelineSimulation implements Streams {
         world.append(stripe, events).onComplete(answer -> {
             if (answer.succeeded()) {
                 note("acked " + names + " " + answer.result().ids());
-                ledger.stored(names, answer.result().ids());
+                ledger.watch(() -> ledger.stored(names, answer.result().ids()));
             } else if (answer.cause() instanceof Problem problem
                     && "no".equals(String.valueOf(problem.fields().get("stored")))) {
                 note("not stored " + names + ": " + problem.getMessage());
@@ -207,6 +220,7 @@ class PipelineSimulation implements Streams {
     }
 
     private void check() {
+        ledger.assertUnbroken();
         StreamSnapshot snapshot = world.liveStream().snapshot();
         if (snapshot.isOpen()) {
             ledger.finalThrough(snapshot.frontier());
@@ -246,13 +260,7 @@ class PipelineSimulation implements Streams {
         return new LiveLogTrimmer() {
             @Override
             public Future<Long> trim(StripeId stripe, Position minId) {
-                Set<Position> forced = world.archive.forcedIds();
-                for (Event event : world.liveLog.events(stripe)) {
-                    assertTrue(
-                            !event.entry().isBefore(minId) || forced.contains(event.id()),
-                            () -> "a trim below " + minId + " takes " + event.id() + ", which isn't forced; W "
-                                    + world.archive.watermark());
-                }
+                ledger.watch(() -> checkTrim(stripe, minId));
                 note("trim " + stripe.index() + " below " + minId);
                 return world.liveLog.trim(stripe, minId);
             }
@@ -269,12 +277,22 @@ class PipelineSimulation implements Streams {
         };
     }
 
+    private void checkTrim(StripeId stripe, Position minId) {
+        Set<Position> forced = world.archive.forcedIds();
+        for (Event event : world.liveLog.events(stripe)) {
+            assertTrue(
+                    !event.entry().isBefore(minId) || forced.contains(event.id()),
+                    () -> "a trim below " + minId + " takes " + event.id() + ", which isn't forced; W "
+                            + world.archive.watermark());
+        }
+    }
+
     // ---- faults
 
     private void redis() {
-        Command command = Command.values()[random.nextInt(Command.CREATE_STREAM.ordinal())];
+        Command command = COMMANDS.get(random.nextInt(COMMANDS.size()));
         Kind kind = REFUSALS.get(random.nextInt(REFUSALS.size()));
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(10)) {
             case 0, 1 -> {
                 note("refuse " + command + " " + kind);
                 world.liveLog.refuseNext(command, kind, 1 + random.nextInt(3));
@@ -291,10 +309,11 @@ class PipelineSimulation implements Streams {
                 note("bytes held of " + command);
                 world.liveLog.holdBytes(command);
             }
-            case 6 -> {
+            case 6, 7 -> {
                 note("connections break");
                 world.liveLog.dropConnections();
             }
+            case 8 -> note(world.liveLog.arriveLate() + " late commands arrive");
             default -> {
                 note("Redis is away");
                 world.liveLog.away();
@@ -399,7 +418,7 @@ class PipelineSimulation implements Streams {
         foldAll();
         noteLost();
         followers.forEach(SimulatedFollower::cut);
-        note("stopped");
+        note("stopped, tail " + world.liveStream().snapshot().tail());
         world.stopAndRestart();
         restarted();
     }
@@ -428,6 +447,7 @@ class PipelineSimulation implements Streams {
             calm();
         }
         assertTrue(world.liveStream().snapshot().isOpen(), "the stream opens again");
+        note("tail " + world.liveStream().snapshot().tail());
         check();
     }
 
@@ -479,7 +499,7 @@ class PipelineSimulation implements Streams {
         }
     }
 
-    /** All is well: everything that was acknowledged has become final and is folded, and every reader has it, once. */
+    /** All is well again: everything that was acknowledged has become final and is folded, and every reader has it, once. */
     private void settle() {
         note("settle");
         calm();
@@ -504,6 +524,7 @@ class PipelineSimulation implements Streams {
         assertTrue(all != null, "all can be read");
         assertEquals(ledger.inIdOrder(Position.MAX), ledger.certain(all.names()));
         ledger.assertAnnounced(Set.copyOf(all.names()), all.gaps(), "a read of all");
+        ledger.assertUnbroken();
     }
 
     private void foldAll() {

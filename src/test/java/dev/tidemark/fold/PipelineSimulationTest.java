@@ -1,8 +1,14 @@
 package dev.tidemark.fold;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.tidemark.event.Position;
+import dev.tidemark.keeper.KeeperWorld;
+import dev.tidemark.livelog.LiveLogTrimmer;
+import dev.tidemark.retention.Windows;
 import java.util.List;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +48,35 @@ class PipelineSimulationTest {
         for (long seed = 1; seed <= 20; seed++) {
             assertEquals(traceOf(seed), traceOf(seed));
         }
+    }
+
+    @Test
+    @Tag("F11")
+    void aTrimBeforeTheFoldIsFound() {
+        assertFound("a trim that doesn't heed W", seed -> new PipelineSimulation(seed) {
+            @Override
+            FoldCycle newCycle(KeeperWorld of, LiveLogTrimmer trimmer) {
+                return new FoldCycle(of, of.liveLog, trimmer, new Windows(), of.clock) {
+                    @Override
+                    Position trimBelow(StreamFold fold, TrimBounds.Bounds wanted) {
+                        return window(fold, wanted);
+                    }
+                };
+            }
+        });
+    }
+
+    /** A bug that somebody builds in is found within 200 seeds. */
+    private static void assertFound(String bug, LongFunction<PipelineSimulation> broken) {
+        for (long seed = 1; seed <= 200; seed++) {
+            try {
+                broken.apply(seed).run(STEPS);
+            } catch (AssertionError | RuntimeException found) {
+                System.out.println(bug + " is found by seed " + seed + ": " + found.getMessage());
+                return;
+            }
+        }
+        fail(bug + " isn't found");
     }
 
     private static List<String> traceOf(long seed) {

@@ -98,7 +98,8 @@ final class SimulatedFollower implements Subscriber {
     public void events(List<Slice> events) {
         for (Slice slice : events) {
             for (int i = slice.from(); i < slice.to(); i++) {
-                event(slice.chunk(), i);
+                int index = i;
+                ledger.watch(() -> event(slice.chunk(), index));
             }
         }
     }
@@ -129,7 +130,7 @@ final class SimulatedFollower implements Subscriber {
 
     @Override
     public void sealed(Position through) {
-        assertTrue(through.compareTo(sealed) >= 0);
+        ledger.watch(() -> assertTrue(through.compareTo(sealed) >= 0));
         sealed = through;
     }
 

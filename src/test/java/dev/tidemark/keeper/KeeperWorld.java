@@ -99,14 +99,29 @@ public final class KeeperWorld implements SealedChunks {
         return Future.all(opened).mapEmpty();
     }
 
-    /** The process stops in order, with nothing in flight, and a new one starts. */
+    /**
+     * The process stops in order, with nothing in flight, and a new one starts. As the server does it, a stop that leaves a loss behind
+     * which no event stands isn't a clean one.
+     */
     public void stopAndRestart() {
+        if (lossPending()) {
+            liveLog.dropConnections();
+            keeper.stop();
+            boot(false, false);
+            return;
+        }
         highMs = Math.max(reservation.startMs(), reservation.usedMs() + 1);
         stop = reservation.stop(List.of(stream));
         liveLog.dropConnections();
         keeper.stop();
         redisRestarted = false;
         boot(false, true);
+    }
+
+    private boolean lossPending() {
+        Position last =
+                liveLog.events(stream.stripe(0)).stream().map(Event::id).reduce(archive.watermark(), Position::max);
+        return stream.finalOnArrival() && stream.snapshot().tail().isAfter(last);
     }
 
     /** From the next start on Redis may have lost what it had acknowledged at times below this one. */

@@ -220,9 +220,13 @@ class ArchiveFilesIT {
         assertGoesOn();
         int left = HOURS * EACH - 20;
         assertEquals(ids.subList(left, ids.size()), given());
-        Api.Answer expired = api().get(Api.stream(STREAM) + "/events?after=" + ids.get(10));
-        assertEquals(410, expired.status(), expired::text);
-        assertEquals(ids.get(left), expired.json().getString("earliest"), expired::text);
+        Api.Answer later = api().get(Api.stream(STREAM) + "/events?after=" + ids.get(10));
+        assertEquals(200, later.status(), later::text);
+        JsonObject gap = later.json().getJsonArray("gaps").getJsonObject(0);
+        assertEquals("lost", gap.getString("reason"), later::text);
+        assertEquals(ids.get(10), gap.getString("from"), later::text);
+        assertTrue(gap.getString("to").compareTo(ids.get(left - 1)) >= 0, later::text);
+        assertTrue(gap.getString("to").compareTo(ids.get(left)) < 0, later::text);
     }
 
     /** Ids of what is given, whatever else the answer says. */

@@ -164,20 +164,28 @@ class ManyStreamsIT {
     private static void firstTails(Api api) throws InterruptedException {
         Thread.sleep(1_000);
         check(append(api, 0, 1), 201);
-        assertEquals(
-                EVENTS, api.events(Api.stream(name(1)) + "/tail?n=" + EVENTS).size());
+        Awaitility.await().until(() -> hasAllEvents(api, 1));
         List<Long> tookMs = new ArrayList<>();
         for (int i = 2; i < 22; i++) {
             int stream = i * (STREAMS / 25);
             long start = System.nanoTime();
-            assertEquals(
-                    EVENTS,
-                    api.events(Api.stream(name(stream)) + "/tail?n=" + EVENTS).size());
+            Awaitility.await()
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofMillis(10))
+                    .until(() -> hasAllEvents(api, stream));
             tookMs.add((System.nanoTime() - start) / 1_000_000);
         }
         System.out.println("first tails took " + tookMs + " ms");
         List<Long> sorted = tookMs.stream().sorted().toList();
         assertTrue(sorted.get(sorted.size() / 2) <= TAIL_MS_MAX, () -> "first tails took " + tookMs + " ms");
+    }
+
+    /** While the disk is behind, Redis may be silent for a second: then a tail says that it isn't complete, and is asked for again. */
+    private static boolean hasAllEvents(Api api, int stream) {
+        Api.Answer tail = api.get(Api.stream(name(stream)) + "/tail?n=" + EVENTS);
+        return tail.status() == 200
+                && tail.json().getBoolean("complete")
+                && tail.json().getJsonArray("events").size() == EVENTS;
     }
 
     private static long report(String what, long startNs) {
