@@ -149,30 +149,32 @@ class ManyStreamsIT {
             try (ServerProcess server = ServerProcess.start(data, ENVIRONMENT)) {
                 long readyMs = report(killed ? "ready after a kill" : "ready after a stop", start);
                 assertTrue(readyMs <= READY_MS_MAX, readyMs + " ms until ready");
-                firstTails(server.api());
+                firstTails(server.api(), killed);
                 if (killed) {
                     assertEquals(ServerProcess.TERMINATED, server.terminate());
                 } else {
                     server.kill();
                 }
-                server.assertCleanLog();
+                if (!killed) {
+                    // After the kill it says what may be lost.
+                    server.assertCleanLog();
+                }
             }
         }
     }
 
-    /** The server has had a moment to settle; a first tail of a stream that nobody has opened since the start. */
-    private static void firstTails(Api api) throws InterruptedException {
+    /**
+     * The server has had a moment to settle; a first tail of a stream that nobody has opened since the start. Redis was killed with the
+     * server and syncs every second: what it had last may be lost, so a tail says that it may not be complete.
+     */
+    private static void firstTails(Api api, boolean killed) throws InterruptedException {
         Thread.sleep(1_000);
         check(append(api, 0, 1), 201);
-        Awaitility.await().until(() -> hasAllEvents(api, 1));
+        assertTail(api, 1, !killed);
         List<Long> tookMs = new ArrayList<>();
         for (int i = 2; i < 22; i++) {
-            int stream = i * (STREAMS / 25);
             long start = System.nanoTime();
-            Awaitility.await()
-                    .pollDelay(Duration.ZERO)
-                    .pollInterval(Duration.ofMillis(10))
-                    .until(() -> hasAllEvents(api, stream));
+            assertTail(api, i * (STREAMS / 25), !killed);
             tookMs.add((System.nanoTime() - start) / 1_000_000);
         }
         System.out.println("first tails took " + tookMs + " ms");
@@ -180,12 +182,11 @@ class ManyStreamsIT {
         assertTrue(sorted.get(sorted.size() / 2) <= TAIL_MS_MAX, () -> "first tails took " + tookMs + " ms");
     }
 
-    /** While the disk is behind, Redis may be silent for a second: then a tail says that it isn't complete, and is asked for again. */
-    private static boolean hasAllEvents(Api api, int stream) {
+    private static void assertTail(Api api, int stream, boolean complete) {
         Api.Answer tail = api.get(Api.stream(name(stream)) + "/tail?n=" + EVENTS);
-        return tail.status() == 200
-                && tail.json().getBoolean("complete")
-                && tail.json().getJsonArray("events").size() == EVENTS;
+        assertEquals(200, tail.status(), tail::text);
+        assertEquals(EVENTS, tail.json().getJsonArray("events").size(), tail::text);
+        assertEquals(complete, tail.json().getBoolean("complete"), tail::text);
     }
 
     private static long report(String what, long startNs) {
