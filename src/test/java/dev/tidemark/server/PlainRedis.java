@@ -33,12 +33,21 @@ public final class PlainRedis implements AutoCloseable {
     /** Connects to the child Redis of a data directory. */
     public static PlainRedis ofChild(Path data) {
         try {
+            return new PlainRedis(new Socket(InetAddress.getLoopbackAddress(), portOfChild(data)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Port of the child Redis of a data directory. */
+    static int portOfChild(Path data) {
+        try {
             String child = Files.readString(data.resolve("redis").resolve("child"));
             Matcher port = Pattern.compile("port=(\\d+)").matcher(child);
             if (!port.find()) {
                 throw new IllegalStateException("no port in " + child);
             }
-            return new PlainRedis(new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port.group(1))));
+            return Integer.parseInt(port.group(1));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -24,6 +24,7 @@ final class ResumingFollower implements AutoCloseable {
     private final List<Seen> seen = Collections.synchronizedList(new ArrayList<>());
     private final List<String> unexpected = Collections.synchronizedList(new ArrayList<>());
     private final Thread thread;
+    private final String query;
 
     private volatile String after = "earliest";
     private volatile int connections;
@@ -32,8 +33,14 @@ final class ResumingFollower implements AutoCloseable {
 
     /** Connects at once, and again until it is closed. */
     ResumingFollower(String stream, Supplier<Api> server) {
+        this(stream, server, "");
+    }
+
+    /** @param query more parameters, such as {@code &view=sealed}; or empty */
+    ResumingFollower(String stream, Supplier<Api> server, String query) {
         this.stream = stream;
         this.server = server;
+        this.query = query;
         thread = new Thread(this::follow, "resuming-follower");
         thread.setDaemon(true);
         thread.start();
@@ -83,7 +90,7 @@ final class ResumingFollower implements AutoCloseable {
     private void follow() {
         while (!stopping) {
             Session session = new Session();
-            String path = Api.stream(stream) + "/subscribe?after=" + after;
+            String path = Api.stream(stream) + "/subscribe?after=" + after + query;
             try {
                 URI uri = URI.create(server.get().url().replaceFirst("^http", "ws") + path);
                 socket = client.newWebSocketBuilder()
