@@ -15,13 +15,13 @@ final class LossAtStart {
      *
      * @param there the key as it was found
      * @param watermark W
+     * @param hasLess whether the key has less than the archive proves that it had
      */
-    static Position through(LiveLogState there, Position watermark, IdReservation reservation) {
+    static Position through(LiveLogState there, Position watermark, boolean hasLess, IdReservation reservation) {
         Position known = Position.max(watermark, there.last());
         Position lost = Position.ZERO;
         if (!reservation.isCleanStart()) {
-            boolean cameBackWithLess = !there.exists() || there.lastGenerated().isBefore(watermark);
-            lost = cameBackWithLess ? Acceptance.endBefore(reservation.startMs()) : Position.ZERO;
+            lost = hasLess ? Acceptance.endBefore(reservation.startMs()) : Position.ZERO;
         }
         lost = Position.max(lost, Acceptance.endBefore(reservation.lostBelowMs()));
         if (!Mint.isFence(there.lastGenerated())) {

@@ -79,7 +79,8 @@ final class StripeOpening {
             mint.startAfter(archived.watermark());
             return position(appender, mint)
                     .startAbove()
-                    .compose(there -> fenceIfNeeded(appender, mint, archived.watermark(), there))
+                    .compose(there -> hasLess(appender, archived, there)
+                            .compose(less -> fenceIfNeeded(appender, mint, archived.watermark(), there, less)))
                     .compose(fenced -> finalOnArrival
                             ? load(appender, Position.MAX)
                                     .compose(all -> standInIdOrder()
@@ -97,13 +98,32 @@ final class StripeOpening {
     }
 
     /**
+     * Whether the key has less than the archive proves that it had. Where stripes share W, one that had little to do since stands below W
+     * rightly: there its newest ordinal says it.
+     */
+    private Future<Boolean> hasLess(StripeAppender appender, ArchivedState.Archived archived, LiveLogState there) {
+        if (!there.exists() || stream.stripes() == 1) {
+            return Future.succeededFuture(
+                    !there.exists() || there.lastGenerated().isBefore(archived.watermark()));
+        }
+        if (there.last().equals(Position.ZERO)) {
+            boolean neverHadAny = there.lastGenerated().equals(Position.ZERO);
+            return Future.succeededFuture(neverHadAny && archived.lastOrdinal() > 0);
+        }
+        return appender.rangeReverse(stripe, Position.MAX, Position.ZERO, 1)
+                .map(page -> page.events().stream()
+                        .anyMatch(newest -> newest.ordinal() > 0 && newest.ordinal() < archived.lastOrdinal()));
+    }
+
+    /**
      * After a clean stop, and in a stream made since the start, nothing of a predecessor can still be on its way. Over a loss the fence
      * is an id like any other: that keeps the evidence until an event stands behind it.
      */
-    private Future<Void> fenceIfNeeded(StripeAppender appender, Mint mint, Position watermark, LiveLogState there) {
+    private Future<Void> fenceIfNeeded(
+            StripeAppender appender, Mint mint, Position watermark, LiveLogState there, boolean hasLess) {
         IdReservation reservation = keeper.reservation();
         if (!stream.createdHere()) {
-            lost = LossAtStart.through(there, watermark, reservation);
+            lost = LossAtStart.through(there, watermark, hasLess, reservation);
         }
         if (!lost.equals(Position.ZERO)) {
             LOG.warn("stripe {}: what was acknowledged between {} and {} may be lost", stripe, watermark, lost);

@@ -24,10 +24,11 @@ import java.util.regex.Pattern;
  * a server that is started with {@link #ENVIRONMENT} listens for a debugger on loopback.
  */
 final class Breakpoints implements AutoCloseable {
-    static final Map<String, String> ENVIRONMENT = Map.of(
-            "JAVA_TOOL_OPTIONS", "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0");
+    static final Map<String, String> ENVIRONMENT =
+            Map.of("JAVA_TOOL_OPTIONS", "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0");
 
-    private static final Pattern LISTENING = Pattern.compile("Listening for transport dt_socket at address: .*?(\\d+)$");
+    private static final Pattern LISTENING =
+            Pattern.compile("Listening for transport dt_socket at address: .*?(\\d+)$");
     private static final long REACHED_MS_MAX = 30_000;
 
     private final VirtualMachine machine;

@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server under load on a data directory of its own, to which faults are done: an ordinary stream and one of four stripes with a
@@ -33,6 +34,7 @@ final class CrashScene implements AutoCloseable {
     private final List<WatchedStream> streams = new ArrayList<>();
 
     private ServerProcess server;
+    private @Nullable Breakpoints breakpoints;
     private boolean paused;
     private int others;
 
@@ -125,15 +127,28 @@ final class CrashScene implements AutoCloseable {
             overNs.set(act(fault.act(), ledger));
         } else {
             int passage = 1 + random.nextInt(point.passageMax());
-            try (Breakpoints breakpoints = Breakpoints.in(server)) {
-                breakpoints.at(point, passage, () -> overNs.set(act(fault.act(), ledger)));
-            }
+            breakpoints().at(point, passage, () -> overNs.set(act(fault.act(), ledger)));
         }
         if (fault.act() == Fault.Act.KILL_SERVER || fault.act() == Fault.Act.KILL_BOTH) {
             checkLog(ledger);
             start();
         }
         return overNs.get();
+    }
+
+    /** One connection for the whole life of a server: behind its end the server would listen on another port. */
+    private Breakpoints breakpoints() throws IOException {
+        if (breakpoints == null) {
+            breakpoints = Breakpoints.in(server);
+        }
+        return breakpoints;
+    }
+
+    private void letGo() {
+        if (breakpoints != null) {
+            breakpoints.close();
+            breakpoints = null;
+        }
     }
 
     private long act(Fault.Act act, Ledger ledger) throws Exception {
@@ -158,6 +173,7 @@ final class CrashScene implements AutoCloseable {
     }
 
     private void start() {
+        letGo();
         server = ServerProcess.start(data, environment);
         paused = false;
         api.set(server.api());
@@ -190,7 +206,9 @@ final class CrashScene implements AutoCloseable {
     }
 
     private static void signal(String name, long pid) throws IOException, InterruptedException {
-        int exit = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor();
+        int exit = new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                .start()
+                .waitFor();
         if (exit != 0) {
             throw new IllegalStateException("kill -" + name + " " + pid + ": exit " + exit);
         }
@@ -210,8 +228,8 @@ final class CrashScene implements AutoCloseable {
             second.awaitEnd();
             second.awaitLogEnd();
             if (second.process().exitValue() != 1) {
-                ledger.other("a second server " + where + " ended with " + second.process().exitValue() + ": "
-                        + second.log());
+                ledger.other("a second server " + where + " ended with "
+                        + second.process().exitValue() + ": " + second.log());
             }
         } catch (IllegalStateException running) {
             ledger.other("a second server " + where + " isn't refused: " + second.log());
@@ -250,6 +268,7 @@ final class CrashScene implements AutoCloseable {
         for (WatchedStream stream : streams) {
             stream.close();
         }
+        letGo();
         server.close();
     }
 }

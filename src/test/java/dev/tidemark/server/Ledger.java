@@ -151,8 +151,10 @@ final class Ledger {
         }
         for (int i = 0; i < stretch.size(); i++) {
             if (at + i >= whole.size() || !whole.get(at + i).equals(stretch.get(i))) {
-                lost(1, what + ": " + stretch.get(i) + " was seen at " + (at + i) + " of " + whole.size() + ", where "
-                        + (at + i < whole.size() ? whole.get(at + i) : "nothing") + " is");
+                lost(
+                        1,
+                        what + ": " + stretch.get(i) + " was seen at " + (at + i) + " of " + whole.size() + ", where "
+                                + (at + i < whole.size() ? whole.get(at + i) : "nothing") + " is");
                 return;
             }
         }

@@ -108,6 +108,7 @@ final class Verdict {
         }
         text.append(total.line("all"));
         details.forEach(detail -> text.append(detail).append('\n'));
-        return text.append(isClean() ? "nothing is wrong" : "SOMETHING IS WRONG").toString();
+        return text.append(isClean() ? "nothing is wrong" : "SOMETHING IS WRONG")
+                .toString();
     }
 }
