@@ -554,11 +554,13 @@ final class Assembly {
             }
         }
         if (folds.isEmpty()) {
+            LeftUnfolded.log(directory.view(), fold);
             return Future.succeededFuture();
         }
         Future<Void> late = vertx.timer(configuration.shutdownTimeoutMs()).compose(passed -> {
             leavesUnfolded = true;
             LOG.warn("shutdown_timeout is over: what isn't folded is still in Redis");
+            LeftUnfolded.log(directory.view(), fold);
             return Future.succeededFuture();
         });
         return Future.any(Future.join(folds).transform(any -> Future.succeededFuture()), late)

@@ -7,11 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tidemark.event.Event;
+import dev.tidemark.event.NewEvent;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Setting;
 import dev.tidemark.event.StripeId;
 import dev.tidemark.livelog.FakeLiveLog.Command;
 import dev.tidemark.livelog.FakeLiveLog.Image;
 import dev.tidemark.livelog.LiveLogException.Kind;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -274,5 +278,54 @@ class ForeignHandsTest {
         world.killAndRestart(0);
         world.open();
         assertEquals(7, world.stream().snapshot(0).lastOrdinal(), "one hole, not one at each start");
+    }
+
+    // ---- several stripes, which share W
+
+    private final KeeperWorld four = new KeeperWorld(Map.of(Setting.STRIPES, 4L));
+
+    /** Appends to a stripe and folds it: W is behind it for all stripes. */
+    private Position appendAndFold(int stripe, int count) {
+        List<NewEvent> events = Collections.nCopies(count, NewEvent.json("1".getBytes(StandardCharsets.UTF_8)));
+        List<Position> ids = succeeded(four.append(stripe, events)).ids();
+        Position last = ids.get(count - 1);
+        four.pass(100);
+        four.archive.append(four.stream().snapshot(stripe).newest(count));
+        four.archive.force();
+        four.archive.publish(last);
+        return last;
+    }
+
+    private long nextOrdinal(int stripe) {
+        succeeded(four.append(stripe, List.of(NewEvent.json("1".getBytes(StandardCharsets.UTF_8)))));
+        List<Event> events = four.liveLog.events(four.stream().stripe(stripe));
+        return events.get(events.size() - 1).ordinal();
+    }
+
+    @Test
+    @Tag("T13")
+    void aStripeThatHadLittleToDoHasLostNothingAfterAKill() {
+        four.open();
+        appendAndFold(1, 2);
+        appendAndFold(0, 3);
+        four.killAndRestart(0);
+        four.open();
+        assertEquals(1, nextOrdinal(3), "of a stripe that never had an event");
+        assertEquals(3, nextOrdinal(1), "of a stripe whose newest event is far below W");
+        assertEquals(4, nextOrdinal(0));
+    }
+
+    @Test
+    @Tag("R13")
+    void aStripeWhoseRedisHasLessThanTheArchiveMayHaveLostMore() {
+        four.open();
+        appendAndFold(1, 1);
+        Image image = four.liveLog.image();
+        appendAndFold(1, 1);
+        appendAndFold(0, 1);
+        four.killAndRestart(0);
+        four.liveLog.restore(image);
+        four.open();
+        assertEquals(4, nextOrdinal(1), "1 and 2 are folded, 3 stands for what may be lost");
     }
 }

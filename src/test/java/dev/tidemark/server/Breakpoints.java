@@ -37,7 +37,7 @@ final class Breakpoints implements AutoCloseable {
         this.machine = machine;
     }
 
-    /** What is done while all threads of the server stand still. */
+    /** What is done while the server, or the thread that came to the point, stands still. */
     interface AtPoint {
         void run() throws Exception;
     }
@@ -64,14 +64,24 @@ final class Breakpoints implements AutoCloseable {
     }
 
     /**
-     * Waits until the server passes a point for the n-th time from now on, and does something there. Then it goes on, if it lives.
+     * Waits until the server passes a point for the n-th time from now on, and does something while it stands still there. Then it goes
+     * on, if it lives.
      *
      * @param passage from 1
      */
     void at(NamedPoint point, int passage, AtPoint then) throws Exception {
+        at(point, passage, EventRequest.SUSPEND_ALL, then);
+    }
+
+    /** As {@link #at}, but only the thread that comes to the point first stands still: all others go on. */
+    void slow(NamedPoint point, AtPoint then) throws Exception {
+        at(point, 1, EventRequest.SUSPEND_EVENT_THREAD, then);
+    }
+
+    private void at(NamedPoint point, int passage, int suspended, AtPoint then) throws Exception {
         for (Method method : methods(point)) {
             BreakpointRequest request = machine.eventRequestManager().createBreakpointRequest(method.location());
-            request.setSuspendPolicy(EventRequest.SUSPEND_ALL);
+            request.setSuspendPolicy(suspended);
             request.addCountFilter(passage);
             request.enable();
         }

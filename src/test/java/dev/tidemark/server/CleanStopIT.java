@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.vertx.core.json.JsonObject;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,7 +43,13 @@ class CleanStopIT {
 
     @CanIgnoreReturnValue
     private ServerProcess server() {
-        ServerProcess server = ServerProcess.start(data, Map.of("TIDEMARK_SHUTDOWN_TIMEOUT", SHUTDOWN_MS + "ms"));
+        return server(SHUTDOWN_MS, Map.of());
+    }
+
+    private ServerProcess server(long shutdownMs, Map<String, String> more) {
+        Map<String, String> environment = new HashMap<>(more);
+        environment.put("TIDEMARK_SHUTDOWN_TIMEOUT", shutdownMs + "ms");
+        ServerProcess server = ServerProcess.start(data, environment);
         toClose.add(0, server);
         api.set(server.api());
         return server;
@@ -111,6 +119,83 @@ class CleanStopIT {
         JsonObject seam = api().seam(STREAM);
         assertEquals(seam.getString("tail"), seam.getString("watermark"), () -> "W after a clean stop: " + seam);
         assertEquals(writer.acked(), (long) seam.getLong("archived_events"), () -> "archived: " + seam);
+    }
+
+    /** Stops a server under load while its archive takes {@code slowMs} for a force; a subscriber must be told to come back. */
+    private ServerProcess stopWhileTheArchiveIsSlow(long shutdownMs, long slowMs, Writer writer) throws Exception {
+        ServerProcess server = server(shutdownMs, Breakpoints.ENVIRONMENT);
+        toClose.add(0, writer);
+        writer.start();
+        writer.awaitAcked(500);
+        try (Breakpoints breakpoints = Breakpoints.in(server);
+                Follower follower = Follower.of(server.url(), STREAM, "after=earliest")) {
+            follower.await("caught_up");
+            Api open = server.api();
+            breakpoints.slow(NamedPoint.SLICE_WRITTEN, () -> {
+                assertTrue(server.process().toHandle().destroy());
+                assertEquals(4_000, follower.awaitClose());
+                List<JsonObject> told = follower.messages("error");
+                assertFalse(told.isEmpty(), "closed without a word");
+                assertTrue(told.get(0).getBoolean("retryable"), told::toString);
+                assertTrue(isRefused(open), "an append was taken during the stop");
+                assertTrue(server.process().isAlive());
+                Thread.sleep(slowMs);
+            });
+        }
+        server.awaitEnd();
+        server.awaitLogEnd();
+        assertEquals(ServerProcess.TERMINATED, server.process().exitValue());
+        return server;
+    }
+
+    private static boolean isRefused(Api api) {
+        try {
+            return api.append(STREAM, List.of("{\"w\":9,\"n\":0,\"x\":0}")).status() == 503;
+        } catch (UncheckedIOException connectionRefused) {
+            return true;
+        }
+    }
+
+    private static boolean warns(ServerProcess server, String words) {
+        return server.log().stream().anyMatch(line -> line.contains(" WARN ") && line.contains(words));
+    }
+
+    private void assertKept(Writer writer) {
+        writer.stop();
+        Writer.assertKept(
+                Seen.ofLines(api().ndjson(Api.stream(STREAM) + "/events").text()), List.of(writer));
+    }
+
+    @Test
+    void aStopWaitsForASlowArchive() throws Exception {
+        Writer writer = new Writer(0, STREAM, this::api, SEED, 60, 0);
+        ServerProcess stopped = stopWhileTheArchiveIsSlow(SHUTDOWN_MS, 2_000, writer);
+        assertFalse(warns(stopped, "only in Redis"), () -> "log: " + stopped.log());
+        server();
+        JsonObject seam = api().seam(STREAM);
+        assertKept(writer);
+        long archived = Seen.ofLines(
+                        api().ndjson(Api.stream(STREAM) + "/events").text())
+                .stream()
+                .filter(event -> event.id().compareTo(seam.getString("watermark")) <= 0)
+                .count();
+        assertTrue(archived >= 500, () -> "archived: " + seam);
+        assertEquals(archived, (long) seam.getLong("archived_events"), () -> "archived: " + seam);
+    }
+
+    @Test
+    void aStopThatRunsOutOfTimeSaysWhatIsOnlyInRedisAndLosesNothing() throws Exception {
+        Writer writer = new Writer(0, STREAM, this::api, SEED, 60, 0);
+        ServerProcess stopped = stopWhileTheArchiveIsSlow(500, 3_000, writer);
+        assertTrue(warns(stopped, "shutdown_timeout is over"), () -> "log: " + stopped.log());
+        assertTrue(
+                stopped.log().stream()
+                        .anyMatch(line ->
+                                line.matches(".* WARN .*stream flights: [1-9]\\d* events above .* are only in Redis")),
+                () -> "log: " + stopped.log());
+        server();
+        writer.awaitAcked(1);
+        assertKept(writer);
     }
 
     @Test

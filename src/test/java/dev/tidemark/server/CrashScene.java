@@ -241,9 +241,8 @@ final class CrashScene implements AutoCloseable {
     /** A server that stood still may say that its threads did. */
     private void checkLog(Ledger ledger) {
         server.awaitLogEnd();
-        server.troubles().stream()
-                .filter(line -> !paused || !line.contains("has been blocked"))
-                .forEach(line -> ledger.other("the server's log: " + line));
+        List<String> troubles = paused ? server.troublesBesidesBlocks() : server.troubles();
+        troubles.forEach(line -> ledger.other("the server's log: " + line));
     }
 
     /** A clean stop, and a check of the archive that it leaves. */

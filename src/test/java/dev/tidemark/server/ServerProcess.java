@@ -33,6 +33,9 @@ public final class ServerProcess implements AutoCloseable {
 
     private static final Pattern BLOCKED = Pattern.compile("has been blocked");
 
+    /** How a line of the log begins that isn't the rest of the one before. */
+    private static final Pattern LOG_LINE = Pattern.compile("^\\d{4}-\\d\\d-\\d\\dT");
+
     private final Path data;
     private final Process process;
     private final Thread reader;
@@ -165,7 +168,25 @@ public final class ServerProcess implements AutoCloseable {
 
     /** What in its log should not be there: exceptions, errors, event loops that were blocked. */
     public List<String> troubles() {
-        List<String> all = log();
+        return troubles(log());
+    }
+
+    /** As {@link #troubles}, of a server that was stopped and continued from outside: it may say, with stack traces, that threads stood still. */
+    List<String> troublesBesidesBlocks() {
+        List<String> rest = new ArrayList<>();
+        boolean block = false;
+        for (String line : log()) {
+            if (LOG_LINE.matcher(line).find()) {
+                block = BLOCKED.matcher(line).find();
+            }
+            if (!block) {
+                rest.add(line);
+            }
+        }
+        return troubles(rest);
+    }
+
+    private static List<String> troubles(List<String> all) {
         int ready = 0;
         while (ready < all.size() && !READY.matcher(all.get(ready)).find()) {
             ready++;
