@@ -323,8 +323,8 @@ class ForeignHandsTest {
         Image image = four.liveLog.image();
         appendAndFold(1, 1);
         appendAndFold(0, 1);
-        four.killAndRestart(0);
         four.liveLog.restore(image);
+        four.killAndRestart(0);
         four.open();
         assertEquals(4, nextOrdinal(1), "1 and 2 are folded, 3 stands for what may be lost");
     }

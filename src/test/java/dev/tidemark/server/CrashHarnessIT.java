@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("F5")
 @Tag("T13")
 class CrashHarnessIT {
-    private static final int ROUNDS = Integer.getInteger("tidemark.rounds", 5);
+    private static final int ROUNDS = Integer.getInteger("tidemark.rounds", 4);
     private static final long SEED = Long.getLong("tidemark.seed", System.nanoTime());
 
     /** Rounds on one data directory; then it is checked as a whole, and the next begins. */
