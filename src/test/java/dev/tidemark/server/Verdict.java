@@ -8,8 +8,8 @@ import java.util.Map;
 
 /** The table at the end of the crash harness. */
 final class Verdict {
-    private static final String HEAD = "%-46s %6s %9s %5s %8s %12s %6s %5s %13s%n";
-    private static final String LINE = "%-46s %6d %9d %5d %8d %12d %6d %5d %10d ms%n";
+    private static final String HEAD = "%-58s %6s %9s %5s %8s %12s %6s %5s %13s%n";
+    private static final String LINE = "%-58s %6d %9d %5d %8d %12d %6d %5d %10d ms%n";
 
     private final Map<String, Row> rows = new HashMap<>();
     private final List<String> details = new ArrayList<>();
