@@ -550,6 +550,7 @@ final class StripeKeeper {
         if (lost.equals(Position.ZERO)) {
             return;
         }
+        stream.passedOver(stripe.index(), nextOrdinal);
         nextOrdinal++;
         if (acceptance == null) {
             lastOrdinal++;

@@ -395,6 +395,22 @@ public final class MemoryArchive implements ArchiveAppender {
     }
 
     @Override
+    public synchronized ArchiveCount count() {
+        Map<Integer, StripeCount> counts = new TreeMap<>();
+        for (Item item : items.subList(0, published)) {
+            StripeCount before = counts.getOrDefault(item.stripe, StripeCount.NONE);
+            if (item.event != null) {
+                counts.put(
+                        item.stripe,
+                        new StripeCount(before.uncounted(), before.events() + 1, before.lost(), before.voided()));
+            } else if (item.missing != null) {
+                counts.put(item.stripe, before.missing(item.missing.ordinals, item.missing.lost));
+            }
+        }
+        return new ArchiveCount(watermark, counts, end().lastOrdinals(), 0);
+    }
+
+    @Override
     public void open() {}
 
     @Override
