@@ -56,7 +56,8 @@ final class MergedFold {
         List<AccountedOrdinals> accounted = new ArrayList<>();
         for (int i = 0; i < fold.stream.stripes(); i++) {
             long through = fold.known ? fold.archivedOrdinal : end.lastOrdinal(i);
-            accounted.add(accounted(through, memory.stripes().get(i), end.watermark()));
+            long counted = fold.archive.count().of(i).total();
+            accounted.add(accounted(through, counted, memory.stripes().get(i), end.watermark()));
         }
         boolean wasPlain = fold.known;
         return lookAtLiveLog(fold, memory).map(seen -> {
@@ -72,12 +73,27 @@ final class MergedFold {
         });
     }
 
-    /** The archive's highest ordinal, less what is still to be folded. */
-    private static AccountedOrdinals accounted(long archived, TimelineSnapshot memory, Position watermark) {
+    /**
+     * The archive's highest ordinal, less what is still to be folded: events, and as many of the void ordinals that they carry as the
+     * archive's count lacks.
+     */
+    private static AccountedOrdinals accounted(
+            long archived, long counted, TimelineSnapshot memory, Position watermark) {
         AccountedOrdinals unfolded = new AccountedOrdinals(0);
+        List<OrdinalRange> carried = new ArrayList<>();
+        long lacking = archived - counted;
         for (Slice slice : memory.aboveAll(watermark)) {
             for (int i = slice.from(); i < slice.to(); i++) {
-                unfolded.add(slice.chunk().ordinal(i));
+                long ordinal = slice.chunk().ordinal(i);
+                unfolded.add(ordinal);
+                lacking -= ordinal <= archived ? 1 : 0;
+            }
+        }
+        addVoided(memory.aboveAll(watermark), carried);
+        for (OrdinalRange range : carried) {
+            for (long ordinal = range.first(); ordinal <= Math.min(range.last(), archived) && lacking > 0; ordinal++) {
+                unfolded.add(ordinal);
+                lacking--;
             }
         }
         AccountedOrdinals accounted = new AccountedOrdinals(0);

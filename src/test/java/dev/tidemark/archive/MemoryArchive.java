@@ -158,6 +158,13 @@ public final class MemoryArchive implements ArchiveAppender {
         return items.size() - forced;
     }
 
+    /** Somebody takes the oldest archived event away. */
+    public synchronized void removeOldest() {
+        items.removeIf(item -> item.event != null && item.event.id().equals(earliest()));
+        forced--;
+        published--;
+    }
+
     /** Makes what lies in {@code (after, through]} unreadable. */
     public synchronized void damage(Position after, Position through) {
         damages.add(new Damage(after, through));
