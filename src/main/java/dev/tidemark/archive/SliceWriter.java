@@ -205,7 +205,10 @@ final class SliceWriter {
     }
 
     private int waypointBytes() {
-        return ExcerptCodec.WAYPOINT_BYTES + 8 + (12 + ExcerptCodec.COUNT_BYTES) * appended.ordinals().size() + ExcerptCodec.BOUNDS_BYTES;
+        return ExcerptCodec.WAYPOINT_BYTES
+                + 8
+                + (12 + ExcerptCodec.COUNT_BYTES) * appended.ordinals().size()
+                + ExcerptCodec.BOUNDS_BYTES;
     }
 
     private int indexPages(int excerpts) {

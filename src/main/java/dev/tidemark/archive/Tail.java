@@ -1,7 +1,7 @@
 package dev.tidemark.archive;
 
-import dev.tidemark.event.Position;
 import dev.tidemark.event.OrdinalRange;
+import dev.tidemark.event.Position;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;

@@ -52,8 +52,7 @@ final class AuditRead {
                 .compose(first -> first.mismatches() == 0
                         ? Future.succeededFuture(first)
                         : later().compose(passed -> look(TRIES)))
-                .recover(failure ->
-                        Future.failedFuture(failure instanceof LiveLogException ? source.away() : failure));
+                .recover(failure -> Future.failedFuture(failure instanceof LiveLogException ? source.away() : failure));
     }
 
     private Future<Void> later() {
@@ -75,8 +74,7 @@ final class AuditRead {
             if (!memory.isOpen()) {
                 return Future.failedFuture(notNow("isn't open"));
             }
-            StripeTally tally =
-                    new StripeTally(i, memory.lastOrdinal(), stream.passedOver(i), finalOnArrival, count);
+            StripeTally tally = new StripeTally(i, memory.lastOrdinal(), stream.passedOver(i), finalOnArrival, count);
             List<OrdinalRange> refused = new ArrayList<>(stream.voided(i));
             List<Slice> held = finalOnArrival
                     ? memory.after(count.watermark(), Integer.MAX_VALUE, Long.MAX_VALUE)
@@ -91,7 +89,8 @@ final class AuditRead {
             if (!source.watermark().equals(count.watermark())) {
                 return triesLeft > 1 ? look(triesLeft - 1) : Future.failedFuture(notNow("is folded all the time"));
             }
-            List<StreamAudit.Stripe> results = stripes.stream().map(Future::result).toList();
+            List<StreamAudit.Stripe> results =
+                    stripes.stream().map(Future::result).toList();
             return Future.succeededFuture(
                     new StreamAudit(source.generation(), clock.wallMs(), results, count.missing()));
         });

@@ -119,6 +119,7 @@ final class StripeTally {
     /** Whether nothing that came behind it is archived yet. */
     private boolean isPending() {
         boolean isWithin = passedOver > 0 && passedOver <= appended;
-        return isWithin && (archivedOrdinal < passedOver || (!finalOnArrival && behindPassedOver == appended - passedOver));
+        return isWithin
+                && (archivedOrdinal < passedOver || (!finalOnArrival && behindPassedOver == appended - passedOver));
     }
 }

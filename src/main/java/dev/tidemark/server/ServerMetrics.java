@@ -51,7 +51,8 @@ final class ServerMetrics {
                 keepers,
                 KeeperGroup::memoryBytes);
         gauge("tidemark.subscribers", "Subscriptions under way", reads, StreamReads::subscriptions);
-        // A gauge: it tells what is wrong now and falls when that is mended or announced; counted on, one loss would grow with each look.
+        // A gauge: it tells what is wrong now and falls when that is mended or announced; counted on, one loss would
+        // grow with each look.
         gauge(
                 "tidemark.audit.mismatches",
                 "Ordinals that audits find neither archived, live, void nor announced as lost, or more than once",

@@ -218,8 +218,7 @@ class AuditTest {
         Event last = live().get(5);
         Position entry = last.entry().next();
         world.keeper.liveLog.forge(
-                stripe(),
-                new Event(entry, entry, 4, Event.NO_TIME, false, last.type(), null, last.payload()));
+                stripe(), new Event(entry, entry, 4, Event.NO_TIME, false, last.type(), null, last.payload()));
         assertSum(6, 0, 6, 0, 0, 0, 1);
     }
 
@@ -288,7 +287,8 @@ class AuditTest {
             } else if (what < 19) {
                 world.keeper.pass(random.nextInt(10) * 100L);
             } else if (!isAny(notCarried) && audit().stripes().stream().allMatch(sum -> sum.pending() == 0)) {
-                // Refused ordinals that no later append carried look lost after a kill; what is pending isn't known to be any more.
+                // Refused ordinals that no later append carried look lost after a kill; what is pending isn't known to
+                // be any more.
                 world.killAndRestart(0);
             }
             StreamAudit audit = audit();
