@@ -22,6 +22,9 @@ public interface ArchiveReader {
     /** Bytes allocated on disk. */
     long bytes();
 
+    /** What was counted up to W. A figure: {@link #open} comes first. */
+    ArchiveCount count();
+
     /** Brings watermark and figures up to date with what is on disk, if that hasn't been done; cheap afterwards. Blocks. */
     void open();
 

@@ -2,6 +2,7 @@ package dev.tidemark.archive;
 
 import dev.tidemark.event.Position;
 import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,6 +32,15 @@ final class CleanClose {
     static void write(Path folder, Tail tail) {
         JsonObject ordinals = new JsonObject();
         tail.ordinals().forEach((stripe, ordinal) -> ordinals.put(String.valueOf(stripe), ordinal));
+        JsonObject counts = new JsonObject();
+        tail.counts()
+                .forEach((stripe, count) -> counts.put(
+                        String.valueOf(stripe),
+                        new JsonArray()
+                                .add(count.uncounted())
+                                .add(count.events())
+                                .add(count.lost())
+                                .add(count.voided())));
         String line = new JsonObject()
                 .put("format", 1)
                 .put("cycle", tail.cycle)
@@ -41,6 +51,7 @@ final class CleanClose {
                 .put("file_before", tail.fileBefore)
                 .put("since_waypoint", tail.sinceWaypoint)
                 .put("ordinals", ordinals)
+                .put("counts", counts)
                 .put("producers_from", tail.producers.from().entryId())
                 .put("producers_through", tail.producers.through().entryId())
                 .encode();
@@ -85,10 +96,24 @@ final class CleanClose {
             ordinals.put(Integer.valueOf(entry.getKey()), ((Number) entry.getValue()).longValue());
         }
         tail.takeOrdinals(ordinals);
+        tail.takeCounts(counts(json.getJsonObject("counts", new JsonObject()), ordinals));
         tail.producers.set(
                 Position.ofEntryId(json.getString("producers_from", Position.ZERO.entryId())),
                 Position.ofEntryId(json.getString("producers_through", Position.ZERO.entryId())));
         return tail.cycle >= 0 && tail.count > 0 ? tail : null;
+    }
+
+    private static Map<Integer, StripeCount> counts(JsonObject json, Map<Integer, Long> ordinals) {
+        Map<Integer, StripeCount> counts = new TreeMap<>();
+        ordinals.forEach((stripe, ordinal) -> {
+            JsonArray count = json.getJsonArray(String.valueOf(stripe));
+            counts.put(
+                    stripe,
+                    count == null || count.size() != 4
+                            ? StripeCount.uncounted(ordinal)
+                            : new StripeCount(count.getLong(0), count.getLong(1), count.getLong(2), count.getLong(3)));
+        });
+        return counts;
     }
 
     private static String crc(String line) {

@@ -160,6 +160,28 @@ final class Excerpt {
         return ordinals;
     }
 
+    /** Of a waypoint: what was counted before it, by stripe. One from before there were counts takes its ordinals for granted. */
+    Map<Integer, StripeCount> countsBefore() {
+        int stripes = intAt(bytes, ExcerptCodec.WAYPOINT_BYTES - 4);
+        int at = ExcerptCodec.WAYPOINT_BYTES + 12 * stripes + ExcerptCodec.BOUNDS_BYTES;
+        boolean counted = length >= at + ExcerptCodec.COUNT_BYTES * stripes;
+        Map<Integer, StripeCount> counts = new TreeMap<>();
+        for (int i = 0; i < stripes; i++) {
+            int ordinal = ExcerptCodec.WAYPOINT_BYTES + 12 * i;
+            int count = at + ExcerptCodec.COUNT_BYTES * i;
+            counts.put(
+                    intAt(bytes, ordinal),
+                    counted
+                            ? new StripeCount(
+                                    longAt(bytes, count),
+                                    longAt(bytes, count + 8),
+                                    longAt(bytes, count + 16),
+                                    longAt(bytes, count + 24))
+                            : StripeCount.uncounted(longAt(bytes, ordinal + 4)));
+        }
+        return counts;
+    }
+
     /** Of a waypoint: adopts where what producers are known from stands. */
     void takeProducersBefore(ProducerBounds bounds) {
         int at = ExcerptCodec.WAYPOINT_BYTES + 12 * intAt(bytes, ExcerptCodec.WAYPOINT_BYTES - 4);

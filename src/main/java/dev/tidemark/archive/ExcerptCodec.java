@@ -69,7 +69,8 @@ import org.jspecify.annotations.Nullable;
  *  |   i64   | files   | i64, or -1  |       |                           |
  *  +---------+---------+-------------+-------+---------------------------+
  *  and behind them two keys, (ms, seq) each, between which everything stands that the requests of producers are known from
- *  ({@link ProducerBounds}); zero if there is nothing.
+ *  ({@link ProducerBounds}); zero if there is nothing. Behind these, for each of the stripes above in their order, what is counted
+ *  of it ({@link StripeCount}), i64 each: archived before there were counts, events, lost ordinals, voided ones.
  * </pre>
  *
  * Kinds that a reader doesn't know are skipped; of another version nothing is taken for known.
@@ -99,6 +100,7 @@ final class ExcerptCodec {
     static final int MISSING_BYTES = 80;
     static final int WAYPOINT_BYTES = 60;
     static final int BOUNDS_BYTES = 32;
+    static final int COUNT_BYTES = 32;
     static final int PRODUCERS_BYTES = 44;
 
     static final int BUFFER_AT_FIRST = 4 << 10;
@@ -218,8 +220,9 @@ final class ExcerptCodec {
             long earlierBytes,
             int fileBefore,
             Map<Integer, Long> ordinals,
+            Map<Integer, StripeCount> counts,
             ProducerBounds producers) {
-        makeRoom(WAYPOINT_BYTES + 12 * ordinals.size() + BOUNDS_BYTES);
+        makeRoom(WAYPOINT_BYTES + (12 + COUNT_BYTES) * ordinals.size() + BOUNDS_BYTES);
         int at = putLong(HEAD_BYTES, events);
         at = putLong(at, earlierBytes);
         at = putLong(at, fileBefore);
@@ -230,6 +233,11 @@ final class ExcerptCodec {
             at = putLong(at + 4, stripe.getValue());
         }
         at = putPosition(putPosition(at, producers.from()), producers.through());
+        for (Integer stripe : ordinals.keySet()) {
+            StripeCount count = counts.getOrDefault(stripe, StripeCount.NONE);
+            at = putLong(putLong(at, count.uncounted()), count.events());
+            at = putLong(putLong(at, count.lost()), count.voided());
+        }
         finish(WAYPOINT, 0, 0, last.ms(), last.seq(), at);
     }
 

@@ -278,6 +278,7 @@ final class Recovery {
         tail.end = left.end;
         tail.earlierBytes = left.earlierBytes;
         tail.eventsLost = to.eventsLost + to.events - left.events;
+        tail.takeCounts(left.counts());
         tail.sinceWaypoint = WAYPOINT_EVERY;
         return tail;
     }

@@ -74,7 +74,7 @@ final class SliceWriter {
             lease.queue().codec().missing(stripe, ordinals, lost, after, through, at);
             write(lease.queue());
         }
-        appended.missing(stripe, ordinals.last());
+        appended.missing(stripe, ordinals, lost);
     }
 
     /** As {@link ArchiveAppender#appendProducers}. */
@@ -205,7 +205,10 @@ final class SliceWriter {
     }
 
     private int waypointBytes() {
-        return ExcerptCodec.WAYPOINT_BYTES + 8 + 12 * appended.ordinals().size() + ExcerptCodec.BOUNDS_BYTES;
+        return ExcerptCodec.WAYPOINT_BYTES
+                + 8
+                + (12 + ExcerptCodec.COUNT_BYTES) * appended.ordinals().size()
+                + ExcerptCodec.BOUNDS_BYTES;
     }
 
     private int indexPages(int excerpts) {
@@ -231,6 +234,7 @@ final class SliceWriter {
                         appended.earlierBytes,
                         appended.fileBefore,
                         appended.ordinals(),
+                        appended.counts(),
                         appended.producers);
         touched.add(appended.cycle);
         write(into);

@@ -48,6 +48,8 @@ public final class StreamArchive implements ArchiveAppender {
 
     private volatile long eventsRemoved;
     private long bytesRemoved;
+    /** Of the removed ones, those that nobody had asked to remove. */
+    private volatile long eventsMissing;
 
     // Written under `writing`, read by any thread.
     private volatile boolean opened;
@@ -211,12 +213,14 @@ public final class StreamArchive implements ArchiveAppender {
         if (publishedTail.cycle == RollFiles.NONE) {
             eventsRemoved = publishedTail.events - publishedTail.eventsLost;
             bytesRemoved = publishedTail.earlierBytes;
+            eventsMissing = 0;
             return;
         }
         try (Lease lease = lease()) {
             Removed removed = Removed.find(lease);
             eventsRemoved = removed.events();
             bytesRemoved = removed.bytes();
+            eventsMissing = pruned ? removed.inTheMiddle() : removed.inTheMiddle() + removed.atTheFront();
             published = published(removed.earliest());
         }
     }
@@ -241,6 +245,7 @@ public final class StreamArchive implements ArchiveAppender {
                 Math.max(0, tail.events - tail.eventsLost - eventsRemoved),
                 Math.max(0, tail.earlierBytes + tail.end - bytesRemoved),
                 tail.ordinals(),
+                tail.counts(),
                 tail.cycle,
                 tail.count,
                 tail.producers.from(),
@@ -373,6 +378,12 @@ public final class StreamArchive implements ArchiveAppender {
         open();
         Published now = published;
         return new ArchiveEnd(now.watermark(), now.ordinals());
+    }
+
+    @Override
+    public ArchiveCount count() {
+        Published now = published;
+        return new ArchiveCount(now.watermark(), now.counts(), now.ordinals(), eventsMissing);
     }
 
     @Override

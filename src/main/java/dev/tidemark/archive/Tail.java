@@ -1,6 +1,8 @@
 package dev.tidemark.archive;
 
+import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -30,6 +32,19 @@ final class Tail {
 
     private final Map<Integer, Long> ordinals = new TreeMap<>();
 
+    /** What is counted of each stripe. */
+    private final Map<Integer, Counter> counters = new HashMap<>();
+
+    /** Counts without an object for each event. */
+    private static final class Counter {
+        private StripeCount base = StripeCount.NONE;
+        private long events;
+
+        StripeCount now() {
+            return new StripeCount(base.uncounted(), base.events() + events, base.lost(), base.voided());
+        }
+    }
+
     Tail copy() {
         Tail copy = new Tail();
         copy.cycle = cycle;
@@ -42,12 +57,29 @@ final class Tail {
         copy.fileBefore = fileBefore;
         copy.sinceWaypoint = sinceWaypoint;
         copy.ordinals.putAll(ordinals);
+        copy.takeCounts(counts());
         copy.producers.set(producers);
         return copy;
     }
 
     Map<Integer, Long> ordinals() {
         return ordinals;
+    }
+
+    /** What is counted of each stripe. */
+    Map<Integer, StripeCount> counts() {
+        Map<Integer, StripeCount> counts = new TreeMap<>();
+        counters.forEach((stripe, counter) -> counts.put(stripe, counter.now()));
+        return counts;
+    }
+
+    void takeCounts(Map<Integer, StripeCount> known) {
+        counters.clear();
+        known.forEach((stripe, count) -> counter(stripe).base = count);
+    }
+
+    private Counter counter(int stripe) {
+        return counters.computeIfAbsent(stripe, s -> new Counter());
     }
 
     /** Goes on to a new file. */
@@ -69,10 +101,13 @@ final class Tail {
         last = id;
         events++;
         ordinals.merge(stripe, ordinal, Math::max);
+        counter(stripe).events++;
     }
 
-    void missing(int stripe, long lastOrdinal) {
-        ordinals.merge(stripe, lastOrdinal, Math::max);
+    void missing(int stripe, OrdinalRange range, boolean lost) {
+        ordinals.merge(stripe, range.last(), Math::max);
+        Counter counter = counter(stripe);
+        counter.base = counter.base.missing(range, lost);
     }
 
     void waypoint() {
@@ -86,6 +121,7 @@ final class Tail {
         earlierBytes = waypoint.earlierBytes();
         fileBefore = waypoint.fileBefore();
         ordinals.putAll(waypoint.ordinalsBefore());
+        takeCounts(waypoint.countsBefore());
         waypoint.takeProducersBefore(producers);
         sinceWaypoint = 0;
     }
@@ -105,7 +141,7 @@ final class Tail {
         } else if (excerpt.isProducers()) {
             producers.part(excerpt.partNumber(), excerpt.parts(), excerpt.key());
         } else if (excerpt.isMissing()) {
-            missing(excerpt.stripe(), excerpt.ordinals().last());
+            missing(excerpt.stripe(), excerpt.ordinals(), excerpt.isLost());
         } else if (excerpt.isWaypoint()) {
             take(excerpt);
         }

@@ -56,7 +56,8 @@ final class MergedFold {
         List<AccountedOrdinals> accounted = new ArrayList<>();
         for (int i = 0; i < fold.stream.stripes(); i++) {
             long through = fold.known ? fold.archivedOrdinal : end.lastOrdinal(i);
-            accounted.add(accounted(through, memory.stripes().get(i), end.watermark()));
+            long counted = fold.archive.count().of(i).total();
+            accounted.add(accounted(through, counted, memory.stripes().get(i), end.watermark()));
         }
         boolean wasPlain = fold.known;
         return lookAtLiveLog(fold, memory).map(seen -> {
@@ -72,12 +73,27 @@ final class MergedFold {
         });
     }
 
-    /** The archive's highest ordinal, less what is still to be folded. */
-    private static AccountedOrdinals accounted(long archived, TimelineSnapshot memory, Position watermark) {
+    /**
+     * The archive's highest ordinal, less what is still to be folded: events, and as many of the void ordinals that they carry as the
+     * archive's count lacks.
+     */
+    private static AccountedOrdinals accounted(
+            long archived, long counted, TimelineSnapshot memory, Position watermark) {
         AccountedOrdinals unfolded = new AccountedOrdinals(0);
+        List<OrdinalRange> carried = new ArrayList<>();
+        long lacking = archived - counted;
         for (Slice slice : memory.aboveAll(watermark)) {
             for (int i = slice.from(); i < slice.to(); i++) {
-                unfolded.add(slice.chunk().ordinal(i));
+                long ordinal = slice.chunk().ordinal(i);
+                unfolded.add(ordinal);
+                lacking -= ordinal <= archived ? 1 : 0;
+            }
+        }
+        addVoided(memory.aboveAll(watermark), carried);
+        for (OrdinalRange range : carried) {
+            for (long ordinal = range.first(); ordinal <= Math.min(range.last(), archived) && lacking > 0; ordinal++) {
+                unfolded.add(ordinal);
+                lacking--;
             }
         }
         AccountedOrdinals accounted = new AccountedOrdinals(0);
@@ -136,17 +152,36 @@ final class MergedFold {
         }
         Position last = checked(slices, watermark);
         List<Lost> lost = account(fold, slices, last);
-        fold.archive.append(slices);
-        for (Lost hole : lost) {
-            hole.log(fold);
-            fold.archive.appendMissing(hole.stripe, hole.ordinals, hole.lost, last.previous(), last);
-        }
+        append(fold, slices, last, lost);
         fold.producers.appended(slices, cycle.nowMs());
         fold.archive.force();
         fold.archive.publish(last);
         fold.producers.published();
         folded(fold, slices, last, lost);
         return true;
+    }
+
+    /** Step 3. What is missing comes before the last event: W proves it, too. */
+    private static void append(StreamFold fold, List<Slice> slices, Position last, List<Lost> lost) {
+        if (lost.isEmpty()) {
+            fold.archive.append(slices);
+            return;
+        }
+        List<Slice> before = slices.stream()
+                .map(slice -> slice.through(last.previous()))
+                .filter(slice -> !slice.isEmpty())
+                .toList();
+        if (!before.isEmpty()) {
+            fold.archive.append(before);
+        }
+        for (Lost hole : lost) {
+            hole.log(fold);
+            fold.archive.appendMissing(hole.stripe, hole.ordinals, hole.lost, last.previous(), last);
+        }
+        fold.archive.append(slices.stream()
+                .map(slice -> slice.after(last.previous()))
+                .filter(slice -> !slice.isEmpty())
+                .toList());
     }
 
     /** Step 2 for ids: strictly rising, all above W; gives the last one. */
@@ -189,7 +224,6 @@ final class MergedFold {
             taken.add(new ArrayList<>());
             voided.add(new ArrayList<>(fold.stream.voided(s)));
         }
-        accountCarried(fold, slices);
         for (Slice slice : slices) {
             Chunk chunk = slice.chunk();
             for (int i = slice.from(); i < slice.to(); i++) {
@@ -203,6 +237,13 @@ final class MergedFold {
         List<Lost> lost = new ArrayList<>();
         for (int s = 0; s < arrived.length; s++) {
             AccountedOrdinals with = fold.accounted.get(s).copy();
+            for (OrdinalRange range : carried(slices, s)) {
+                for (OrdinalRange missing : within(with.missingThrough(range.last()), range)) {
+                    OrdinalRange voidNow = new OrdinalRange(Math.max(missing.first(), range.first()), missing.last());
+                    lost.add(new Lost(s, voidNow, false));
+                    with.add(voidNow);
+                }
+            }
             taken.get(s).forEach(with::add);
             List<OrdinalRange> missing = with.missingThrough(arrived[s]);
             if (!missing.isEmpty()) {
@@ -219,16 +260,18 @@ final class MergedFold {
         return lost;
     }
 
-    /** What an event says of refused appends before it is archived with it. */
-    private static void accountCarried(StreamFold fold, List<Slice> slices) {
+    /** What events say of refused appends is archived with them, so that a start needn't look for it. */
+    private static List<OrdinalRange> carried(List<Slice> slices, int stripe) {
+        List<OrdinalRange> carried = new ArrayList<>();
         for (Slice slice : slices) {
             for (int i = slice.from(); i < slice.to(); i++) {
                 EventExtras extras = slice.chunk().extras(i);
-                if (extras != null) {
-                    extras.voided().forEach(fold.accounted.get(slice.chunk().stripe(i))::add);
+                if (extras != null && slice.chunk().stripe(i) == stripe) {
+                    carried.addAll(extras.voided());
                 }
             }
         }
+        return carried;
     }
 
     private static void addVoided(List<Slice> slices, List<OrdinalRange> voided) {

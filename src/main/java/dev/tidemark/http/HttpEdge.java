@@ -61,7 +61,8 @@ public final class HttpEdge extends VerticleBase {
                 new StreamRoutes(ingest, reads, folds),
                 new HealthRoutes(health),
                 follow,
-                new VerifyRoute(reads, clock));
+                new VerifyRoute(reads, clock),
+                new AuditRoute(reads));
     }
 
     HttpOptions options() {

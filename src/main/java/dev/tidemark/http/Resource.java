@@ -18,6 +18,7 @@ enum Resource {
     TAIL(HttpMethod.GET, HttpMethod.HEAD),
     SUBSCRIBE(HttpMethod.GET),
     SEAM(HttpMethod.GET, HttpMethod.HEAD),
+    AUDIT(HttpMethod.GET, HttpMethod.HEAD),
     FOLD(HttpMethod.POST),
     VERIFY(HttpMethod.POST);
 
@@ -80,6 +81,7 @@ enum Resource {
             case "tail" -> TAIL;
             case "subscribe" -> SUBSCRIBE;
             case "seam" -> SEAM;
+            case "audit" -> AUDIT;
             case "fold" -> FOLD;
             case "verify" -> VERIFY;
             default -> null;

@@ -30,6 +30,7 @@ final class Routes {
     private final HealthRoutes health;
     private final FollowRoutes follow;
     private final VerifyRoute verify;
+    private final AuditRoute audit;
 
     Routes(
             AppendRoute append,
@@ -38,7 +39,8 @@ final class Routes {
             StreamRoutes streams,
             HealthRoutes health,
             FollowRoutes follow,
-            VerifyRoute verify) {
+            VerifyRoute verify,
+            AuditRoute audit) {
         this.append = append;
         this.tail = tail;
         this.read = read;
@@ -46,6 +48,7 @@ final class Routes {
         this.health = health;
         this.follow = follow;
         this.verify = verify;
+        this.audit = audit;
     }
 
     /** Host and origin have been checked. */
@@ -91,6 +94,7 @@ final class Routes {
             case EVENT -> read.event(exchange, name, id(exchange.target().segments()));
             case SEAM -> streams.seam(exchange, name);
             case FOLD -> streams.fold(exchange, name);
+            case AUDIT -> audit.handle(exchange, name);
             case VERIFY -> verify.handle(exchange, name);
             default -> stream(exchange, name);
         }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ final class KeeperStream implements LiveStream {
     private final AtomicReferenceArray<TimelineSnapshot> snapshots;
 
     private final AtomicReferenceArray<List<OrdinalRange>> voided;
+    private final AtomicLongArray passedOver;
     private final AtomicIntegerArray unreachable;
     private final AtomicReferenceArray<@Nullable Keeper> keepers;
 
@@ -66,6 +68,7 @@ final class KeeperStream implements LiveStream {
         this.opener = opener;
         this.snapshots = new AtomicReferenceArray<>(settings.stripes());
         this.voided = new AtomicReferenceArray<>(settings.stripes());
+        this.passedOver = new AtomicLongArray(settings.stripes());
         this.unreachable = new AtomicIntegerArray(settings.stripes());
         this.keepers = new AtomicReferenceArray<>(settings.stripes());
         this.finalOnArrival = settings.stripes() == 1 && settings.acceptanceWindowMs() == 0;
@@ -155,6 +158,11 @@ final class KeeperStream implements LiveStream {
     }
 
     @Override
+    public long passedOver(int stripe) {
+        return passedOver.get(stripe);
+    }
+
+    @Override
     public Position foldSoonThrough() {
         return foldSoonThrough;
     }
@@ -236,6 +244,10 @@ final class KeeperStream implements LiveStream {
 
     void voided(int stripe, List<OrdinalRange> ranges) {
         voided.set(stripe, List.copyOf(ranges));
+    }
+
+    void passedOver(int stripe, long ordinal) {
+        passedOver.set(stripe, ordinal);
     }
 
     void reachable(int stripe, boolean now) {

@@ -71,6 +71,14 @@ public interface LiveStream {
         return List.of();
     }
 
+    /**
+     * An ordinal of a stripe that stands for what may be lost behind the last event found at the start: no event has it, and it is
+     * announced as lost with the next event that is folded. 0 for none.
+     */
+    default long passedOver(int stripe) {
+        return 0;
+    }
+
     /** What is sealed up to this position is to be folded without waiting: Redis has lost some of it. {@link Position#ZERO} for nothing. */
     default Position foldSoonThrough() {
         return Position.ZERO;

@@ -420,7 +420,8 @@ final class StripeKeeper {
                 keeper.counters().lateRescued.increment();
             }
         }
-        lastOrdinal = event.ordinal();
+        // What a start finds unfolded may have come before what is folded already.
+        lastOrdinal = Math.max(lastOrdinal, event.ordinal());
         storedOrdinal = lastOrdinal;
     }
 
@@ -550,6 +551,7 @@ final class StripeKeeper {
         if (lost.equals(Position.ZERO)) {
             return;
         }
+        stream.passedOver(stripe.index(), nextOrdinal);
         nextOrdinal++;
         if (acceptance == null) {
             lastOrdinal++;
@@ -694,7 +696,7 @@ final class StripeKeeper {
                 notStored.add(append);
             }
         }
-        nextOrdinal = lastOrdinal + 1;
+        nextOrdinal = Math.max(lastOrdinal, stream.passedOver(stripe.index())) + 1;
         for (PendingAppend append : notStored) {
             if (append.ordinals().last() < nextOrdinal) {
                 voided.add(append.ordinals());

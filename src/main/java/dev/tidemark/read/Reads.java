@@ -26,6 +26,9 @@ public interface Reads {
 
     Future<Seam> seam(StreamName name);
 
+    /** Counts whether all that was ever appended is accounted for. */
+    Future<StreamAudit> audit(StreamName name);
+
     /** Starts a check of archive and live log. */
     Future<Verification> verify(StreamName name);
 

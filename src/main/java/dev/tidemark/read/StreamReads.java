@@ -3,6 +3,7 @@ package dev.tidemark.read;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.EventId;
+import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.LiveStream;
@@ -13,7 +14,12 @@ import io.vertx.core.Future;
 import java.util.function.Function;
 
 /** The reads of this process's streams. */
-public final class StreamReads implements Reads {
+public final class StreamReads implements Reads, Audits.Port {
+    /** Pages of entries that an audit counts when somebody asks for it, and in the background. */
+    private static final int AUDIT_PAGES_ASKED = 4_000;
+
+    private static final int AUDIT_PAGES = 40;
+
     private final Ports ports;
     private final ReadPace pace;
     private final SeamRead seams;
@@ -81,6 +87,34 @@ public final class StreamReads implements Reads {
     @Override
     public Future<Seam> seam(StreamName name) {
         return with(name, source -> source.open().compose(opened -> seams.read(source)));
+    }
+
+    @Override
+    public Future<StreamAudit> audit(StreamName name) {
+        return with(
+                name,
+                source -> source.open()
+                        .compose(opened -> opened
+                                ? source.onWorker(() -> {
+                                    source.archive().open();
+                                    return source;
+                                })
+                                : Future.failedFuture(source.away()))
+                        .compose(ready -> audit(ready, AUDIT_PAGES_ASKED)));
+    }
+
+    @Override
+    public Future<StreamAudit> audit(LiveStream stream) {
+        return audit(source(stream), AUDIT_PAGES);
+    }
+
+    private Future<StreamAudit> audit(StreamSource source, int pagesMax) {
+        return new AuditRead(source, ports.loops().loop(), ports.clock(), pagesMax).read();
+    }
+
+    @Override
+    public Position watermark(LiveStream stream) {
+        return ports.archives().of(stream).watermark();
     }
 
     @Override

@@ -23,6 +23,7 @@ import dev.tidemark.keeper.KeeperLimits;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.keeper.StreamSnapshot;
+import dev.tidemark.read.Audits;
 import dev.tidemark.read.StreamReads;
 import dev.tidemark.read.VertxLoops;
 import dev.tidemark.retention.MemoryPressure;
@@ -63,6 +64,7 @@ final class Assembly {
     private static final long START_DECIDED_MS = 20_000;
 
     private static final long DISK_LOOK_MS = 5_000;
+    private static final long AUDIT_BEAT_MS = 200;
     private static final int READ_WORKERS = 8;
     private static final int WARM_UP_STREAMS = 6;
     private static final long WARM_UP_MS_MAX = 700;
@@ -353,11 +355,14 @@ final class Assembly {
                 configuration.limits(),
                 dev.tidemark.ingest.Workers.of(vertx),
                 Timers.of(vertx));
+        Audits audits = new Audits(directory::view, reader, clock);
+        vertx.runOnContext(nothing -> vertx.setPeriodic(AUDIT_BEAT_MS, timer -> beat(audits)));
         HealthChecks health = new HealthChecks(
                 group,
                 fold,
                 directory,
-                new ServerMetrics(group, reader, directory, fold),
+                new ServerMetrics(group, reader, directory, fold, audits),
+                audits,
                 new DiskWatch(
                         Objects.requireNonNull(data).path(),
                         Objects.requireNonNull(data).archive(),
@@ -380,6 +385,12 @@ final class Assembly {
             deployments.add(vertx.deployVerticle(edge, new DeploymentOptions()));
         }
         return Future.all(deployments).mapEmpty();
+    }
+
+    private void beat(Audits audits) {
+        if (!stopping) {
+            audits.beat().onFailure(failure -> LOG.warn("streams can't be audited", failure));
+        }
     }
 
     private HttpOptions httpOptions() {

@@ -7,6 +7,7 @@ import dev.tidemark.http.Health;
 import dev.tidemark.keeper.KeeperGroup;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
+import dev.tidemark.read.Audits;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +19,7 @@ final class HealthChecks implements Health {
     private final Folds folds;
     private final StreamDirectory streams;
     private final ServerMetrics metrics;
+    private final Audits audits;
     private final DiskWatch disk;
     private final RedisWarnings redisWarnings;
     private final BooleanSupplier stopping;
@@ -31,6 +33,7 @@ final class HealthChecks implements Health {
             Folds folds,
             StreamDirectory streams,
             ServerMetrics metrics,
+            Audits audits,
             DiskWatch disk,
             RedisWarnings redisWarnings,
             BooleanSupplier stopping,
@@ -39,6 +42,7 @@ final class HealthChecks implements Health {
         this.folds = folds;
         this.streams = streams;
         this.metrics = metrics;
+        this.audits = audits;
         this.disk = disk;
         this.redisWarnings = redisWarnings;
         this.stopping = stopping;
@@ -76,7 +80,9 @@ final class HealthChecks implements Health {
             }
         }
         if (trouble.isEmpty()) {
-            return check("fold", Status.OK, "");
+            return audits.mismatches() == 0
+                    ? check("fold", Status.OK, "")
+                    : check("fold", Status.WARNING, "events aren't accounted for: " + audits.detail());
         }
         String detail = trouble.detail();
         long sinceMs = trouble.sinceMs();

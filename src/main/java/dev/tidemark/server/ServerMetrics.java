@@ -5,6 +5,7 @@ import dev.tidemark.fold.Folds;
 import dev.tidemark.keeper.KeeperGroup;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
+import dev.tidemark.read.Audits;
 import dev.tidemark.read.StreamReads;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -18,7 +19,7 @@ final class ServerMetrics {
     private final StreamDirectory streams;
     private final Folds folds;
 
-    ServerMetrics(KeeperGroup keepers, StreamReads reads, StreamDirectory streams, Folds folds) {
+    ServerMetrics(KeeperGroup keepers, StreamReads reads, StreamDirectory streams, Folds folds, Audits audits) {
         this.streams = streams;
         this.folds = folds;
         counter(
@@ -50,6 +51,13 @@ final class ServerMetrics {
                 keepers,
                 KeeperGroup::memoryBytes);
         gauge("tidemark.subscribers", "Subscriptions under way", reads, StreamReads::subscriptions);
+        // A gauge: it tells what is wrong now and falls when that is mended or announced; counted on, one loss would
+        // grow with each look.
+        gauge(
+                "tidemark.audit.mismatches",
+                "Ordinals that audits find neither archived, live, void nor announced as lost, or more than once",
+                audits,
+                Audits::mismatches);
         gauge("tidemark.streams", "Streams", streams, all -> all.view().size());
         gauge(
                 "tidemark.over.retained.events",

@@ -181,7 +181,9 @@ class ExcerptCodecTest {
         assertTrue(take() && !excerpt.isLost());
         ProducerBounds producers = new ProducerBounds();
         producers.set(at(3, 1), at(8, 2));
-        codec.waypoint(at(9, 1), 77, 12_345, 20_000, Map.of(0, 40L, 1_023, 1L << 50), producers);
+        Map<Integer, StripeCount> counts =
+                Map.of(0, new StripeCount(1, 30, 4, 5), 1_023, new StripeCount(0, 1L << 50, 0, 0));
+        codec.waypoint(at(9, 1), 77, 12_345, 20_000, Map.of(0, 40L, 1_023, 1L << 50), counts, producers);
         assertTrue(take());
         assertTrue(excerpt.isWaypoint());
         assertEquals(at(9, 1), excerpt.key());
@@ -189,6 +191,7 @@ class ExcerptCodecTest {
         assertEquals(12_345, excerpt.earlierBytes());
         assertEquals(20_000, excerpt.fileBefore());
         assertEquals(Map.of(0, 40L, 1_023, 1L << 50), excerpt.ordinalsBefore());
+        assertEquals(counts, excerpt.countsBefore());
         ProducerBounds back = new ProducerBounds();
         excerpt.takeProducersBefore(back);
         assertEquals(at(3, 1), back.from());
@@ -201,7 +204,7 @@ class ExcerptCodecTest {
         for (int stripe = 0; stripe < 1_024; stripe++) {
             ordinals.put(stripe, Long.MAX_VALUE);
         }
-        codec.waypoint(at(9, 1), 77, 12_345, RollFiles.NONE, ordinals, new ProducerBounds());
+        codec.waypoint(at(9, 1), 77, 12_345, RollFiles.NONE, ordinals, Map.of(), new ProducerBounds());
         assertTrue(take());
         assertEquals(ordinals, excerpt.ordinalsBefore());
         assertEquals(RollFiles.NONE, excerpt.fileBefore());

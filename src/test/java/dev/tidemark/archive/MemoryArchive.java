@@ -158,6 +158,13 @@ public final class MemoryArchive implements ArchiveAppender {
         return items.size() - forced;
     }
 
+    /** Somebody takes the oldest archived event away. */
+    public synchronized void removeOldest() {
+        items.removeIf(item -> item.event != null && item.event.id().equals(earliest()));
+        forced--;
+        published--;
+    }
+
     /** Makes what lies in {@code (after, through]} unreadable. */
     public synchronized void damage(Position after, Position through) {
         damages.add(new Damage(after, through));
@@ -392,6 +399,22 @@ public final class MemoryArchive implements ArchiveAppender {
         return items.stream()
                 .mapToLong(item -> item.event == null ? 64 : item.event.payload().length + 64L)
                 .sum();
+    }
+
+    @Override
+    public synchronized ArchiveCount count() {
+        Map<Integer, StripeCount> counts = new TreeMap<>();
+        for (Item item : items.subList(0, published)) {
+            StripeCount before = counts.getOrDefault(item.stripe, StripeCount.NONE);
+            if (item.event != null) {
+                counts.put(
+                        item.stripe,
+                        new StripeCount(before.uncounted(), before.events() + 1, before.lost(), before.voided()));
+            } else if (item.missing != null) {
+                counts.put(item.stripe, before.missing(item.missing.ordinals, item.missing.lost));
+            }
+        }
+        return new ArchiveCount(watermark, counts, end().lastOrdinals(), 0);
     }
 
     @Override

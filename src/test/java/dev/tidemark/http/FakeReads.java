@@ -85,6 +85,17 @@ final class FakeReads implements Reads {
     volatile List<dev.tidemark.event.Finding> findings = List.of();
 
     @Override
+    public Future<dev.tidemark.read.StreamAudit> audit(StreamName name) {
+        return answer(() -> new dev.tidemark.read.StreamAudit(
+                existing(name).id.generation(),
+                1_764_440_000_123L,
+                List.of(
+                        new dev.tidemark.read.StreamAudit.Stripe(120, 100, 17, 1, 1, 1, 0),
+                        new dev.tidemark.read.StreamAudit.Stripe(9, 5, 3, 0, 0, 0, 1)),
+                2));
+    }
+
+    @Override
     public Future<dev.tidemark.read.Verification> verify(StreamName name) {
         return answer(() -> new FakeVerification(existing(name), findings));
     }

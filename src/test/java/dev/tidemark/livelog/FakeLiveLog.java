@@ -182,6 +182,11 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
         keys.computeIfAbsent(stripe, s -> new FakeKey()).add(entry, null);
     }
 
+    /** Somebody else's entry that looks exactly like one of ours. */
+    public synchronized void forge(StripeId stripe, Event event) {
+        append(stripe, List.of(event));
+    }
+
     /** Somebody else sets a key's position (XSETID). */
     public synchronized void positionByOthers(StripeId stripe, Position position) {
         key(stripe).positionByOthers(position);

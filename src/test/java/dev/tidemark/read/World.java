@@ -581,6 +581,11 @@ final class World implements LiveStream, Workers, EventLoop, Clock, Streams {
         }
 
         @Override
+        public dev.tidemark.archive.ArchiveCount count() {
+            throw new UnsupportedOperationException("it doesn't count");
+        }
+
+        @Override
         public Position watermark() {
             return watermark;
         }
