@@ -141,6 +141,11 @@ final class PendingAppend {
         return minted.get(0).entry();
     }
 
+    /** Entry id of its last event. */
+    Position lastEntry() {
+        return minted.get(minted.size() - 1).entry();
+    }
+
     /** The lowest of its events' ids. */
     Position lowestId() {
         return lowestId;

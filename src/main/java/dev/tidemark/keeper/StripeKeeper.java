@@ -687,9 +687,8 @@ final class StripeKeeper {
         List<PendingAppend> succeeded = new ArrayList<>();
         for (PendingAppend append : pending.landAll()) {
             dropBelow(stored, append.firstEntry());
-            Event first = stored.peek();
-            if (first != null && first.entry().equals(append.firstEntry())) {
-                append.minted.forEach(event -> stored.poll());
+            // It was stored as a whole; others may have removed some of it since.
+            if (takeThrough(stored, append.lastEntry())) {
                 store(append);
                 succeeded.add(append);
             } else {
@@ -709,6 +708,16 @@ final class StripeKeeper {
         succeeded.forEach(PendingAppend::succeed);
         sendAgain(notStored);
         sendWaiting();
+    }
+
+    /** Drops what lies at or below a position; whether there was something. */
+    private static boolean takeThrough(Deque<Event> stored, Position last) {
+        boolean any = false;
+        for (Event first = stored.peek(); first != null && !first.entry().isAfter(last); first = stored.peek()) {
+            stored.remove();
+            any = true;
+        }
+        return any;
     }
 
     private static void dropBelow(Deque<Event> stored, Position entry) {

@@ -103,10 +103,6 @@ final class Ledger {
         return acked.get(name);
     }
 
-    boolean isAcked(String name) {
-        return acked.containsKey(name);
-    }
-
     /** Acknowledged events up to a position that must be there, in the order of their ids. */
     List<String> inIdOrder(Position through) {
         List<String> names = new ArrayList<>(byId.headMap(through, true).values());

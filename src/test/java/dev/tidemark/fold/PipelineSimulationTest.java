@@ -66,6 +66,25 @@ class PipelineSimulationTest {
         });
     }
 
+    @Test
+    @Tag("F15")
+    void aMissingFenceIsFound() {
+        assertFound("no fence", seed -> {
+            PipelineSimulation simulation = new PipelineSimulation(seed);
+            simulation.world().liveLog.ignoreFences();
+            return simulation;
+        });
+    }
+
+    @Test
+    void anErrorThatIsTakenForDataIsFound() {
+        assertFound("an error read as an empty range", seed -> {
+            PipelineSimulation simulation = new PipelineSimulation(seed);
+            simulation.world().liveLog.takeFailedRangesForEmpty();
+            return simulation;
+        });
+    }
+
     /** A bug that somebody builds in is found within 200 seeds. */
     private static void assertFound(String bug, LongFunction<PipelineSimulation> broken) {
         for (long seed = 1; seed <= 200; seed++) {

@@ -259,7 +259,12 @@ final class SimulatedReaders {
                 }
                 gaps.addAll(page.gaps());
                 if (page.end()) {
-                    assertTrue(count > 0 || page.bounded() || !page.gaps().isEmpty(), "nothing, but not the end");
+                    assertTrue(
+                            disturbed
+                                    || count > 0
+                                    || page.bounded()
+                                    || !page.gaps().isEmpty(),
+                            "nothing, but not the end");
                     if (count == 0 || random.nextBoolean()) {
                         cursor = page.cursor().toString();
                     }

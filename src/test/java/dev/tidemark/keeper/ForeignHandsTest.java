@@ -76,6 +76,27 @@ class ForeignHandsTest {
     }
 
     @Test
+    @Tag("R28")
+    void whatTheyTakeOutOfAnUnansweredAppendDoesNotDoubleTheNextOne() {
+        for (int removed = 0; removed < 3; removed++) {
+            succeeded(world.append(1));
+            world.liveLog.holdReplies(Command.APPEND);
+            var three = world.append(3);
+            var one = world.append(1);
+            int there = world.live().size();
+            world.liveLog.removeByOthers(
+                    stripe,
+                    world.liveLog.events(stripe).get(there - 4 + removed).entry());
+            world.liveLog.dropConnections();
+            world.pass(1_000);
+            assertEquals(3, succeeded(three).ids().size());
+            assertEquals(1, succeeded(one).ids().size());
+            assertEquals(there - 1, world.live().size(), "nothing is stored once more");
+            assertEquals(numbers(1, 5 * (removed + 1)), world.memory());
+        }
+    }
+
+    @Test
     void aPositionFarAheadIsPutBackWhileRunning() {
         succeeded(world.append(2));
         Position ahead = new Position(world.clock.wallMs() + 3_600_000, 0);

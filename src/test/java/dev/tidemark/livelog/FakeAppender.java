@@ -47,10 +47,11 @@ final class FakeAppender implements StripeAppender {
 
     @Override
     public Future<LiveLogPage> range(StripeId stripe, Position after, Position through, int count) {
-        return connection.send(
+        Future<LiveLogPage> page = connection.send(
                 FakeLiveLog.Command.RANGE,
                 "range " + stripe + " after " + after,
                 () -> log.pageAfter(stripe, after, through, count));
+        return log.ranged(page, after);
     }
 
     @Override

@@ -71,6 +71,8 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     private final Map<Command, Integer> executed = new EnumMap<>(Command.class);
     private final List<String> trace = new ArrayList<>();
     private boolean away;
+    private boolean fencesIgnored;
+    private boolean failedRangesAreEmpty;
     private int inFlightMax = Integer.MAX_VALUE;
 
     /** How a command is answered instead of with its result; {@code times} counts down. */
@@ -241,6 +243,23 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
         return commands.length == 0 ? EnumSet.allOf(Command.class) : List.of(commands);
     }
 
+    /** A seeded bug: fences are acknowledged and do nothing. */
+    public synchronized void ignoreFences() {
+        fencesIgnored = true;
+    }
+
+    /** A seeded bug: a range that fails is given as an empty one. */
+    public synchronized void takeFailedRangesForEmpty() {
+        failedRangesAreEmpty = true;
+    }
+
+    /** The page, or what a seeded bug makes of a failure. */
+    Future<LiveLogPage> ranged(Future<LiveLogPage> page, Position after) {
+        return page.recover(failure -> failedRangesAreEmpty
+                ? Future.succeededFuture(new LiveLogPage(List.of(), 0, after, false))
+                : Future.failedFuture(failure));
+    }
+
     // ---- what a test looks at
     // -----------------------------------------------------------------------------------------------
 
@@ -291,7 +310,7 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
 
     @Override
     public Future<LiveLogPage> range(StripeId stripe, Position after, Position through, int count) {
-        return once(Command.RANGE, "range " + stripe, () -> pageAfter(stripe, after, through, count));
+        return ranged(once(Command.RANGE, "range " + stripe, () -> pageAfter(stripe, after, through, count)), after);
     }
 
     @Override
@@ -432,6 +451,9 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
     }
 
     void fence(StripeId stripe, Position fence) {
+        if (fencesIgnored) {
+            return;
+        }
         key(stripe).fence(fence);
     }
 
