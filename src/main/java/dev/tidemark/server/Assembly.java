@@ -34,17 +34,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
-import io.vertx.core.http.HttpClient;
-import io.vertx.core.http.HttpClientRequest;
-import io.vertx.core.http.HttpClientResponse;
-import io.vertx.core.http.HttpMethod;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
@@ -66,8 +59,6 @@ final class Assembly {
     private static final long DISK_LOOK_MS = 5_000;
     private static final long AUDIT_BEAT_MS = 200;
     private static final int READ_WORKERS = 8;
-    private static final int WARM_UP_STREAMS = 6;
-    private static final long WARM_UP_MS_MAX = 700;
     /** Request bodies of one event loop may take this part of the heap. */
     private static final int BODIES_HEAP_PART = 16;
 
@@ -300,7 +291,12 @@ final class Assembly {
                 .compose(running -> vertx.deployVerticle(retention, new DeploymentOptions()))
                 .onSuccess(deployed::addFirst)
                 .compose(running -> deployEdges(directory, group, fold, retention, streamStore, windows))
-                .compose(running -> warmUp(found.listing().streams()))
+                .compose(running -> WarmUp.run(
+                        vertx,
+                        configuration.http().host(),
+                        port(),
+                        found.listing().streams(),
+                        () -> stopping))
                 .map(running -> {
                     recoverInBackground(directory, fold, retention);
                     closeUnusedFiles();
@@ -450,32 +446,6 @@ final class Assembly {
         vertx.setPeriodic(
                 configuration.idleAfterMs(),
                 timer -> onWorker("the files of idle streams can't be closed", files::closeUnused));
-    }
-
-    /**
-     * The first reads of a process load and compile much: a few streams are read, by the way that clients take, before one of them has
-     * to wait for that.
-     */
-    private Future<Void> warmUp(List<StreamRecord> streams) {
-        Deque<StreamRecord> some =
-                new ArrayDeque<>(streams.stream().limit(WARM_UP_STREAMS).toList());
-        HttpClient client = vertx.createHttpClient();
-        return Future.any(warmUpNext(client, some), vertx.timer(WARM_UP_MS_MAX))
-                .eventually(client::close)
-                .mapEmpty();
-    }
-
-    private Future<?> warmUpNext(HttpClient client, Deque<StreamRecord> streams) {
-        StreamRecord next = streams.poll();
-        if (next == null || stopping) {
-            return Future.succeededFuture();
-        }
-        String name = URLEncoder.encode(next.id().name().value(), StandardCharsets.UTF_8)
-                .replace("+", "%20");
-        return client.request(HttpMethod.GET, port(), configuration.http().host(), "/v1/streams/" + name + "/tail")
-                .compose(HttpClientRequest::send)
-                .compose(HttpClientResponse::body)
-                .transform(read -> warmUpNext(client, streams));
     }
 
     private void onWorker(String failed, Runnable task) {

@@ -5,9 +5,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -16,19 +13,18 @@ import org.jspecify.annotations.Nullable;
  * A proxy in front of Redis that can answer for it. Fault model: from some moment on every command, of connections that stand and of new
  * ones, is answered with one error and doesn't reach Redis; later all commands reach it again. Each command gets one answer, in order.
  */
-final class ErrorProxy implements AutoCloseable {
-    private final ServerSocket listener;
+final class ErrorProxy extends TcpProxy {
     private final int target;
     private volatile @Nullable String error;
 
     ErrorProxy(int target) throws IOException {
         this.target = target;
-        listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        run(this::accept);
+        start();
     }
 
-    int port() {
-        return listener.getLocalPort();
+    @Override
+    int target() {
+        return target;
     }
 
     /** Answers with this error from now on; null: Redis answers again. */
@@ -36,40 +32,9 @@ final class ErrorProxy implements AutoCloseable {
         error = text;
     }
 
-    private interface Step {
-        void run() throws IOException;
-    }
-
-    private static void run(Step body) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        body.run();
-                    } catch (IOException closed) {
-                        // One side is gone; the other one is closed by its own thread.
-                    }
-                },
-                "error-proxy");
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    private void accept() throws IOException {
-        while (!listener.isClosed()) {
-            Socket client = listener.accept();
-            run(() -> {
-                try (client;
-                        Socket server = new Socket(InetAddress.getLoopbackAddress(), target)) {
-                    client.setTcpNoDelay(true);
-                    server.setTcpNoDelay(true);
-                    serve(client, server);
-                }
-            });
-        }
-    }
-
     /** One command, one answer: nothing is pipelined through to Redis, so that an error never overtakes an answer. */
-    private void serve(Socket client, Socket server) throws IOException {
+    @Override
+    void serve(Socket client, Socket server) throws IOException {
         InputStream requests = new BufferedInputStream(client.getInputStream(), 64 << 10);
         InputStream answers = new BufferedInputStream(server.getInputStream(), 64 << 10);
         OutputStream back = client.getOutputStream();
@@ -126,14 +91,5 @@ final class ErrorProxy implements AutoCloseable {
             throw new EOFException("not a value of Redis");
         }
         return line.toString();
-    }
-
-    @Override
-    public void close() {
-        try {
-            listener.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

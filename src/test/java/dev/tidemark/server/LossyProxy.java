@@ -3,8 +3,6 @@ package dev.tidemark.server;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,12 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * later, when the client has long sent them again on another connection. Bytes aren't altered, and their order within a connection
  * isn't either. One request at a time is under way on a connection.
  */
-final class LossyProxy implements AutoCloseable {
+final class LossyProxy extends TcpProxy {
     private static final int ANSWER_DROPPED_EVERY = 10;
     private static final int REQUEST_DELAYED_EVERY = 50;
     private static final int DELAY_MS_MAX = 300;
 
-    private final ServerSocket listener;
     private final SplittableRandom random;
     private final AtomicInteger answers = new AtomicInteger();
     private final AtomicInteger requests = new AtomicInteger();
@@ -30,13 +27,13 @@ final class LossyProxy implements AutoCloseable {
     private volatile int target;
 
     LossyProxy(long seed) throws IOException {
-        listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         random = new SplittableRandom(seed);
-        run(this::accept);
+        start();
     }
 
-    int port() {
-        return listener.getLocalPort();
+    @Override
+    int target() {
+        return target;
     }
 
     /** Port of the server as it runs now. */
@@ -52,39 +49,10 @@ final class LossyProxy implements AutoCloseable {
         return delayed.get();
     }
 
-    private interface Step {
-        void run() throws IOException, InterruptedException;
-    }
-
-    private static void run(Step body) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        body.run();
-                    } catch (IOException closed) {
-                        // One side is gone; the other one is closed by its own thread.
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                },
-                "lossy-proxy");
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    private void accept() throws IOException {
-        while (!listener.isClosed()) {
-            Socket client = listener.accept();
-            run(() -> {
-                try (client;
-                        Socket server = new Socket(InetAddress.getLoopbackAddress(), target)) {
-                    server.setTcpNoDelay(true);
-                    client.setTcpNoDelay(true);
-                    run(() -> answers(server, client));
-                    requests(client, server);
-                }
-            });
-        }
+    @Override
+    void serve(Socket client, Socket server) throws IOException, InterruptedException {
+        run(() -> answers(server, client));
+        requests(client, server);
     }
 
     private void requests(Socket client, Socket server) throws IOException, InterruptedException {
@@ -121,10 +89,5 @@ final class LossyProxy implements AutoCloseable {
                 client.getOutputStream().write(buffer, 0, length);
             }
         }
-    }
-
-    @Override
-    public void close() throws IOException {
-        listener.close();
     }
 }
