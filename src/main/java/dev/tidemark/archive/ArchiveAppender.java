@@ -57,6 +57,21 @@ public interface ArchiveAppender extends ArchiveReader {
      */
     Map<Integer, List<StoredRequest>> producers();
 
+    /**
+     * The ordinals that what is archived above a position and up to W accounts for, by stripe. Opens the archive.
+     *
+     * @throws ArchiveException if the archive can't be read; a damaged part is passed over
+     */
+    Map<Integer, ArchivedOrdinals> ordinalsAbove(Position after);
+
+    /**
+     * The entry id of a stripe's event with that ordinal, if it is archived above a position; {@link Position#ZERO} if it isn't. Opens the
+     * archive.
+     *
+     * @throws ArchiveException as {@link #ordinalsAbove}
+     */
+    Position entryOf(int stripe, long ordinal, Position after);
+
     /** Whether the archive holds anything of producers. Opens the archive. */
     boolean hasProducers();
 

@@ -108,9 +108,12 @@ final class ExcerptWalk {
     }
 
     private Step lost(Excerpt excerpt) {
-        Position from = Position.max(excerpt.missingAfter(), after);
+        // Where order isn't final on arrival it may reach below the event before it, and then a reader that starts
+        // there is told all of it.
+        boolean behind = excerpt.compareKey(excerpt.missingAfter()) <= 0;
+        Position from = behind ? Position.max(excerpt.missingAfter(), after) : excerpt.missingAfter();
         Position to = excerpt.missingThrough();
-        if (!to.isAfter(from)) {
+        if (!to.isAfter(from) || !to.isAfter(after)) {
             return Step.END;
         }
         gap = new Gap(from, to, Gap.Reason.LOST);

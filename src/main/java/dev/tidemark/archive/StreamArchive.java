@@ -419,6 +419,28 @@ public final class StreamArchive implements ArchiveAppender {
     }
 
     @Override
+    public Map<Integer, ArchivedOrdinals> ordinalsAbove(Position after) {
+        open();
+        if (published.cycle() == RollFiles.NONE) {
+            return Map.of();
+        }
+        try (Lease lease = lease()) {
+            return new OrdinalScan(lease).above(after);
+        }
+    }
+
+    @Override
+    public Position entryOf(int stripe, long ordinal, Position after) {
+        open();
+        if (published.cycle() == RollFiles.NONE) {
+            return Position.ZERO;
+        }
+        try (Lease lease = lease()) {
+            return new OrdinalScan(lease).entryOf(stripe, ordinal, after);
+        }
+    }
+
+    @Override
     public boolean hasProducers() {
         open();
         return !published.producersThrough().equals(Position.ZERO);

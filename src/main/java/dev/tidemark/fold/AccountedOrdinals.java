@@ -4,6 +4,7 @@ import dev.tidemark.event.OrdinalRange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -18,6 +19,33 @@ final class AccountedOrdinals {
     /** @param through all ordinals up to it are accounted for */
     AccountedOrdinals(long through) {
         this.through = through;
+    }
+
+    /**
+     * @param count how many ordinals are accounted for in all
+     * @param highest those of them above some ordinal, all of them
+     */
+    static AccountedOrdinals of(long count, List<OrdinalRange> highest) {
+        AccountedOrdinals known = new AccountedOrdinals(0);
+        highest.forEach(known::add);
+        long through = count;
+        for (Map.Entry<Long, Long> range : known.ranges().descendingMap().entrySet()) {
+            if (through >= range.getValue()) {
+                break;
+            }
+            through -= range.getValue() - range.getKey() + 1;
+        }
+        AccountedOrdinals accounted = new AccountedOrdinals(Math.max(0, through));
+        highest.forEach(accounted::add);
+        return accounted;
+    }
+
+    private NavigableMap<Long, Long> ranges() {
+        TreeMap<Long, Long> ranges = new TreeMap<>(above);
+        if (through > 0) {
+            ranges.put(1L, through);
+        }
+        return ranges;
     }
 
     AccountedOrdinals copy() {

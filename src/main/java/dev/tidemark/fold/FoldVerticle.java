@@ -1,7 +1,6 @@
 package dev.tidemark.fold;
 
 import dev.tidemark.archive.ArchiveAppender;
-import dev.tidemark.archive.ArchiveEnd;
 import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
@@ -111,9 +110,7 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
     public Future<Archived> recover(LiveStream stream, int stripe) {
         return onFold(promise -> {
             ArchiveAppender archive = archives.of(stream.id());
-            ArchiveEnd end = archive.end();
-            long lastOrdinal = Math.max(end.lastOrdinal(stripe), archive.provenOrdinal(stripe));
-            promise.complete(new Archived(end.watermark(), lastOrdinal));
+            promise.complete(MergedFold.archived(stream, archive, stripe));
         });
     }
 

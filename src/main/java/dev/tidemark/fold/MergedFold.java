@@ -1,6 +1,8 @@
 package dev.tidemark.fold;
 
+import dev.tidemark.archive.ArchiveAppender;
 import dev.tidemark.archive.ArchiveEnd;
+import dev.tidemark.archive.ArchivedOrdinals;
 import dev.tidemark.event.Chunk;
 import dev.tidemark.event.ChunkBuilder;
 import dev.tidemark.event.Event;
@@ -9,17 +11,21 @@ import dev.tidemark.event.Limits;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.ArchivedState.Archived;
+import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.MergedSnapshot;
 import dev.tidemark.keeper.SealedChunks;
+import dev.tidemark.keeper.StartLoss;
 import dev.tidemark.keeper.StreamSnapshot;
-import dev.tidemark.keeper.TimelineSnapshot;
 import dev.tidemark.livelog.LiveLogPage;
 import dev.tidemark.livelog.LiveLogReader;
 import dev.tidemark.livelog.LiveLogState;
 import dev.tidemark.livelog.LiveLogTrimmer;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +39,8 @@ final class MergedFold {
     private static final int REDIS_PAGE = 500;
     /** How exactly it is known where to trim: in steps of so many events. */
     private static final int SPAN_EVENTS = 64;
+    /** Ids may be ahead of the clock by a burst. */
+    private static final long SLACK_MS = 60_000;
 
     private final SealedChunks keepers;
     private final LiveLogReader reader;
@@ -53,12 +61,9 @@ final class MergedFold {
         }
         MergedSnapshot memory = fold.stream.merged();
         ArchiveEnd end = fold.archive.end();
-        List<AccountedOrdinals> accounted = new ArrayList<>();
-        for (int i = 0; i < fold.stream.stripes(); i++) {
-            long through = fold.known ? fold.archivedOrdinal : end.lastOrdinal(i);
-            long counted = fold.archive.count().of(i).total();
-            accounted.add(accounted(through, counted, memory.stripes().get(i), end.watermark()));
-        }
+        List<AccountedOrdinals> accounted = fold.known
+                ? List.of(new AccountedOrdinals(fold.archivedOrdinal))
+                : accounted(fold.stream, fold.archive);
         boolean wasPlain = fold.known;
         return lookAtLiveLog(fold, memory).map(seen -> {
             fold.accounted = accounted;
@@ -73,31 +78,45 @@ final class MergedFold {
         });
     }
 
+    /** What the archive says of a stripe to whoever opens it. */
+    static Archived archived(LiveStream stream, ArchiveAppender archive, int stripe) {
+        ArchiveEnd end = archive.end();
+        long last = Math.max(end.lastOrdinal(stripe), archive.provenOrdinal(stripe));
+        if (stream.finalOnArrival()) {
+            return new Archived(end.watermark(), last, List.of(), end.watermark(), null);
+        }
+        Position start = scanStart(stream, archive);
+        ArchivedOrdinals newest = archive.ordinalsAbove(start).getOrDefault(stripe, ArchivedOrdinals.NONE);
+        AccountedOrdinals accounted = accounted(archive, stripe, newest);
+        List<OrdinalRange> open = accounted.missingThrough(last);
+        Position entry = open.isEmpty() ? newest.lastEntry() : archive.entryOf(stripe, accounted.through(), start);
+        long windowMs = stream.settings().acceptanceWindowMs();
+        Position after = entry.equals(Position.ZERO)
+                ? start
+                : windowMs == 0 ? entry : new Position(Math.max(0, entry.ms() - windowMs - 1), 0);
+        return new Archived(end.watermark(), last, open, Position.min(after, end.watermark()), newest.untold());
+    }
+
+    /** What arrived before it and is archived, is archived with all that arrived before that. */
+    private static Position scanStart(LiveStream stream, ArchiveAppender archive) {
+        long ms = archive.end().watermark().ms() - stream.settings().acceptanceWindowMs() - SLACK_MS;
+        return new Position(Math.max(0, ms), 0);
+    }
+
+    private static AccountedOrdinals accounted(ArchiveAppender archive, int stripe, ArchivedOrdinals newest) {
+        return AccountedOrdinals.of(archive.count().of(stripe).total(), newest.ranges());
+    }
+
     /**
-     * The archive's highest ordinal, less what is still to be folded: events, and as many of the void ordinals that they carry as the
-     * archive's count lacks.
+     * What the archive itself tells, so that what is in neither place can't be taken for folded: what arrived a window before W and later is
+     * read, and as many of the ordinals below are there as are counted besides.
      */
-    private static AccountedOrdinals accounted(
-            long archived, long counted, TimelineSnapshot memory, Position watermark) {
-        AccountedOrdinals unfolded = new AccountedOrdinals(0);
-        List<OrdinalRange> carried = new ArrayList<>();
-        long lacking = archived - counted;
-        for (Slice slice : memory.aboveAll(watermark)) {
-            for (int i = slice.from(); i < slice.to(); i++) {
-                long ordinal = slice.chunk().ordinal(i);
-                unfolded.add(ordinal);
-                lacking -= ordinal <= archived ? 1 : 0;
-            }
+    private static List<AccountedOrdinals> accounted(LiveStream stream, ArchiveAppender archive) {
+        Map<Integer, ArchivedOrdinals> newest = archive.ordinalsAbove(scanStart(stream, archive));
+        List<AccountedOrdinals> accounted = new ArrayList<>();
+        for (int i = 0; i < stream.stripes(); i++) {
+            accounted.add(accounted(archive, i, newest.getOrDefault(i, ArchivedOrdinals.NONE)));
         }
-        addVoided(memory.aboveAll(watermark), carried);
-        for (OrdinalRange range : carried) {
-            for (long ordinal = range.first(); ordinal <= Math.min(range.last(), archived) && lacking > 0; ordinal++) {
-                unfolded.add(ordinal);
-                lacking--;
-            }
-        }
-        AccountedOrdinals accounted = new AccountedOrdinals(0);
-        unfolded.missingThrough(archived).forEach(accounted::add);
         return accounted;
     }
 
@@ -163,25 +182,27 @@ final class MergedFold {
 
     /** Step 3. What is missing comes before the last event: W proves it, too. */
     private static void append(StreamFold fold, List<Slice> slices, Position last, List<Lost> lost) {
-        if (lost.isEmpty()) {
-            fold.archive.append(slices);
-            return;
+        List<Lost> inOrder = new ArrayList<>(lost);
+        inOrder.sort(Comparator.comparing(hole -> hole.place(fold, last)));
+        Position done = Position.ZERO;
+        for (Lost hole : inOrder) {
+            hole.log(fold);
+            Position place = hole.place(fold, last);
+            append(fold, slices, done, place);
+            fold.archive.appendMissing(hole.stripe, hole.ordinals, hole.lost, hole.after(fold, last), place.next());
+            done = place;
         }
-        List<Slice> before = slices.stream()
-                .map(slice -> slice.through(last.previous()))
+        append(fold, slices, done, last);
+    }
+
+    private static void append(StreamFold fold, List<Slice> slices, Position after, Position through) {
+        List<Slice> part = slices.stream()
+                .map(slice -> slice.after(after).through(through))
                 .filter(slice -> !slice.isEmpty())
                 .toList();
-        if (!before.isEmpty()) {
-            fold.archive.append(before);
+        if (!part.isEmpty()) {
+            fold.archive.append(part);
         }
-        for (Lost hole : lost) {
-            hole.log(fold);
-            fold.archive.appendMissing(hole.stripe, hole.ordinals, hole.lost, last.previous(), last);
-        }
-        fold.archive.append(slices.stream()
-                .map(slice -> slice.after(last.previous()))
-                .filter(slice -> !slice.isEmpty())
-                .toList());
     }
 
     /** Step 2 for ids: strictly rising, all above W; gives the last one. */
@@ -210,6 +231,22 @@ final class MergedFold {
                         stripe);
             }
         }
+
+        /** It is announced behind the event there, and before the slice's last one: behind what was found at the start, where all knew it. */
+        Position place(StreamFold fold, Position last) {
+            StartLoss start = fold.stream.lossAtStart(stripe);
+            return lost && start != null ? Position.min(start.through(), last.previous()) : last.previous();
+        }
+
+        /**
+         * What is lost went with a process, which held in memory all that wasn't folded: it was to be folded behind what the archive had at
+         * the start.
+         */
+        Position after(StreamFold fold, Position last) {
+            StartLoss start = fold.stream.lossAtStart(stripe);
+            Position from = start == null ? fold.startWatermark : start.from();
+            return lost ? Position.min(from, place(fold, last)) : last.previous();
+        }
     }
 
     /**
@@ -236,6 +273,11 @@ final class MergedFold {
         }
         List<Lost> lost = new ArrayList<>();
         for (int s = 0; s < arrived.length; s++) {
+            StartLoss start = fold.stream.lossAtStart(s);
+            if (start != null && last.isAfter(start.through())) {
+                // All that was found at the start is in this slice or an earlier one.
+                arrived[s] = Math.max(arrived[s], start.lastOrdinal());
+            }
             AccountedOrdinals with = fold.accounted.get(s).copy();
             for (OrdinalRange range : carried(slices, s)) {
                 for (OrdinalRange missing : within(with.missingThrough(range.last()), range)) {

@@ -7,6 +7,7 @@ import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamSettings;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -30,6 +31,7 @@ final class KeeperStream implements LiveStream {
 
     private final AtomicReferenceArray<List<OrdinalRange>> voided;
     private final AtomicLongArray passedOver;
+    private final AtomicReferenceArray<@Nullable StartLoss> startLosses;
     private final AtomicIntegerArray unreachable;
     private final AtomicReferenceArray<@Nullable Keeper> keepers;
 
@@ -69,6 +71,7 @@ final class KeeperStream implements LiveStream {
         this.snapshots = new AtomicReferenceArray<>(settings.stripes());
         this.voided = new AtomicReferenceArray<>(settings.stripes());
         this.passedOver = new AtomicLongArray(settings.stripes());
+        this.startLosses = new AtomicReferenceArray<>(settings.stripes());
         this.unreachable = new AtomicIntegerArray(settings.stripes());
         this.keepers = new AtomicReferenceArray<>(settings.stripes());
         this.finalOnArrival = settings.stripes() == 1 && settings.acceptanceWindowMs() == 0;
@@ -163,6 +166,23 @@ final class KeeperStream implements LiveStream {
     }
 
     @Override
+    public @Nullable StartLoss lossAtStart() {
+        List<StartLoss> found = new ArrayList<>();
+        for (int i = 0; i < stripes(); i++) {
+            StartLoss loss = startLosses.get(i);
+            if (loss != null) {
+                found.add(loss);
+            }
+        }
+        return StartLoss.together(found);
+    }
+
+    @Override
+    public @Nullable StartLoss lossAtStart(int stripe) {
+        return startLosses.get(stripe);
+    }
+
+    @Override
     public Position foldSoonThrough() {
         return foldSoonThrough;
     }
@@ -248,6 +268,10 @@ final class KeeperStream implements LiveStream {
 
     void passedOver(int stripe, long ordinal) {
         passedOver.set(stripe, ordinal);
+    }
+
+    void lostAtStart(int stripe, StartLoss loss) {
+        startLosses.set(stripe, loss);
     }
 
     void reachable(int stripe, boolean now) {

@@ -9,6 +9,7 @@ import dev.tidemark.event.StripeId;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One stream of this process, as those who append to it, read it and fold it see it. Any thread; futures complete on the caller's
@@ -77,6 +78,19 @@ public interface LiveStream {
      */
     default long passedOver(int stripe) {
         return 0;
+    }
+
+    /**
+     * What the start found missing, of a stream whose order isn't final on arrival: announced to every reader that passes it. Null if
+     * nothing is. Known when the stream is open.
+     */
+    default @Nullable StartLoss lossAtStart() {
+        return null;
+    }
+
+    /** The same, of one stripe. */
+    default @Nullable StartLoss lossAtStart(int stripe) {
+        return null;
     }
 
     /** What is sealed up to this position is to be folded without waiting: Redis has lost some of it. {@link Position#ZERO} for nothing. */

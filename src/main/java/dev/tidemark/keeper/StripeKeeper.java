@@ -57,6 +57,13 @@ final class StripeKeeper {
     private final Keeper keeper;
     private final Mint mint;
     private final StreamClock clock;
+    /** The start's last entry, and where the key's position was then. */
+    private Position startEntry = Position.ZERO;
+
+    private Position startPosition = Position.ZERO;
+    /** The newest ordinal in Redis when that was found to have less than it had; -1 if it never was. */
+    private long lackingSince = -1;
+
     private final VoidedOrdinals voided = new VoidedOrdinals();
     private final PendingAppends pending;
     private final IdleWatch idle;
@@ -497,21 +504,22 @@ final class StripeKeeper {
             return;
         }
         become(State.OPENING);
-        Future<StripeOpening.Opened> opening = new StripeOpening(stripe, stream, keeper).open();
+        StripeOpening start = new StripeOpening(stripe, stream, keeper);
+        Future<StripeOpening.Opened> opening = start.open();
         atWork = opening;
         opening.onComplete(opened -> {
             if (state != State.OPENING) {
                 return;
             }
             if (opened.succeeded()) {
-                opened(opened.result());
+                opened(opened.result(), start);
             } else {
                 openFailed(opened.cause());
             }
         });
     }
 
-    private void opened(StripeOpening.Opened opened) {
+    private void opened(StripeOpening.Opened opened, StripeOpening start) {
         watermark = opened.watermark();
         mint.startAfter(opened.lastPossible());
         clock.reached(Math.max(mint.last().ms(), keeper.reservation().startMs()));
@@ -520,18 +528,24 @@ final class StripeKeeper {
             // clock.
             clock.reached(keeper.reservation().usedMs() + 1);
         }
+        startEntry = opened.lastEntry();
+        startPosition = start.keyPosition();
         nextOrdinal = opened.lastOrdinal() + 1;
         lastOrdinal = opened.lastOrdinal();
         storedOrdinal = opened.lastOrdinal();
         archivedOrdinal = opened.archivedOrdinal();
         timeline = new Timeline(stripe, keeper.clock(), opened.floor(), opened.tail(), opened.lastOrdinal());
         if (opened.sorted()) {
-            sort(frontierAtStart(opened), opened.lastEntry());
+            sort(Position.max(frontierAtStart(opened), start.missingThrough()), opened.lastEntry());
             opened.newest().forEach(this::takeFound);
         } else {
             timeline.preload(opened.newest(), opened.floor(), stream.settings());
         }
         passLost(opened.lost());
+        if (opened.sorted() && !start.missingThrough().equals(Position.ZERO)) {
+            stream.lostAtStart(
+                    stripe.index(), new StartLoss(start.missingAfter(), start.missingThrough(), nextOrdinal - 1));
+        }
         idle.used();
         if (opened.lastOrdinal() == 0) {
             producers.restored(List.of(), clock.nowMs());
@@ -644,13 +658,22 @@ final class StripeKeeper {
                 mint,
                 Math.max(clock.nowMs(), keeper.reservation().highMs()),
                 keeper.counters());
-        boolean lossPending = acceptance == null && lastOrdinal > storedOrdinal;
-        StripeResume resume = new StripeResume(stripe, appender, mint, lastEntry, position, lossPending);
+        boolean passedOver = acceptance == null && lastOrdinal > storedOrdinal;
+        boolean stillLacking = storedOrdinal == lackingSince
+                && watermark.isBefore(stream.snapshot(stripe.index()).tail());
+        boolean lossPending = passedOver || stillLacking;
+        // Stripes share W: one that got nothing since the start stands below it rightly.
+        Position known = lastEntry.equals(startEntry) ? startPosition : lastEntry;
+        StripeResume resume =
+                new StripeResume(stripe, appender, mint, lastEntry, known, watermark, position, lossPending);
         Future<List<Event>> resuming = resume.resume();
         atWork = resuming;
         resuming.onComplete(resumed -> {
             if (state != State.RESUMING) {
                 return;
+            }
+            if (resume.hasLess()) {
+                lackingSince = storedOrdinal;
             }
             if (resumed.succeeded()) {
                 if (resume.hasLess()) {

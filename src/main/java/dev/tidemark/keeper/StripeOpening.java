@@ -2,6 +2,7 @@ package dev.tidemark.keeper;
 
 import dev.tidemark.event.ChunkBuilder;
 import dev.tidemark.event.Event;
+import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.StripeId;
@@ -37,6 +38,9 @@ final class StripeOpening {
     private final Deque<Event> newest = new ArrayDeque<>();
     private long newestBytes;
     private Position lost = Position.ZERO;
+    private Position missingThrough = Position.ZERO;
+    private Position missingAfter = Position.ZERO;
+    private Position keyPosition = Position.ZERO;
 
     StripeOpening(StripeId stripe, KeeperStream stream, Keeper keeper) {
         this.stripe = stripe;
@@ -68,6 +72,21 @@ final class StripeOpening {
             Position lost,
             long archivedOrdinal,
             List<Event> newest) {}
+
+    /** Once opened, where order isn't final on arrival: something is missing up to here, at the end or below; {@link Position#ZERO} if nothing is. */
+    Position missingThrough() {
+        return missingThrough;
+    }
+
+    /** And above here. */
+    Position missingAfter() {
+        return missingAfter;
+    }
+
+    /** Once opened: where the key's position was. */
+    Position keyPosition() {
+        return keyPosition;
+    }
 
     Future<Opened> open() {
         StripeAppender appender = keeper.appender();
@@ -122,6 +141,7 @@ final class StripeOpening {
     private Future<Void> fenceIfNeeded(
             StripeAppender appender, Mint mint, Position watermark, LiveLogState there, boolean hasLess) {
         IdReservation reservation = keeper.reservation();
+        keyPosition = there.lastGenerated();
         if (!stream.createdHere()) {
             lost = LossAtStart.through(there, watermark, hasLess, reservation);
         }
@@ -176,9 +196,26 @@ final class StripeOpening {
         }
         List<Event> above =
                 newest.stream().filter(event -> event.id().isAfter(watermark)).toList();
+        Position lastOfPredecessor = Position.max(
+                lastPossible, Acceptance.endBefore(keeper.reservation().startMs()));
+        Position missing = StartLoss.below(archived, newest, lastOfPredecessor);
+        if (!missing.equals(Position.ZERO)) {
+            LOG.warn(
+                    "stripe {}: some of what was acknowledged between {} and {} is missing",
+                    stripe,
+                    watermark,
+                    missing);
+        }
+        missingThrough = Position.max(missing, lost);
+        missingAfter = archived.openAfter();
+        Gap untold = archived.untold();
+        if (untold != null) {
+            missingThrough = Position.max(missingThrough, untold.to());
+            missingAfter = Position.min(missingAfter, untold.from());
+        }
         return new Opened(
                 watermark,
-                lastPossible,
+                Position.max(lastPossible, missingThrough),
                 watermark,
                 watermark,
                 lastOrdinal,

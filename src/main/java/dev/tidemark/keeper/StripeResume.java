@@ -19,13 +19,17 @@ final class StripeResume {
     private final StripeAppender appender;
     private final Mint mint;
     private final Position lastEntry;
+    private final Position known;
+    private final Position watermark;
     private final StripePosition position;
     private final boolean lossPending;
     private final List<Event> found = new ArrayList<>();
     private boolean hasLess;
 
     /**
-     * @param lastEntry the last acknowledged one
+     * @param lastEntry the last acknowledged one, or where what isn't folded begins
+     * @param known where the key's position was at least
+     * @param watermark W: entries above it aren't trimmed
      * @param lossPending something may have been lost behind the last event, and no event stands behind that yet
      */
     StripeResume(
@@ -33,12 +37,16 @@ final class StripeResume {
             StripeAppender appender,
             Mint mint,
             Position lastEntry,
+            Position known,
+            Position watermark,
             StripePosition position,
             boolean lossPending) {
         this.stripe = stripe;
         this.appender = appender;
         this.mint = mint;
         this.lastEntry = lastEntry;
+        this.known = known;
+        this.watermark = watermark;
         this.position = position;
         this.lossPending = lossPending;
     }
@@ -47,7 +55,9 @@ final class StripeResume {
     Future<List<Event>> resume() {
         return position.startAbove()
                 .compose(there -> {
-                    hasLess = !there.exists() || there.lastGenerated().isBefore(lastEntry);
+                    boolean newestIsGone =
+                            lastEntry.isAfter(watermark) && there.last().isBefore(lastEntry);
+                    hasLess = !there.exists() || there.lastGenerated().isBefore(known) || newestIsGone;
                     // An ordinary id says to the next start that something is missing below it, until an event stands
                     // behind it.
                     Position fence = hasLess || lossPending ? mint.next(0) : mint.fence(0);

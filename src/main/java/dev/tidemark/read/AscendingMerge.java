@@ -8,6 +8,7 @@ import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.StartLoss;
 import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
@@ -29,6 +30,9 @@ final class AscendingMerge implements MergeRead {
     private Position position;
     /** The last event given or gap announced. */
     private Position given;
+
+    /** What the start found missing has been announced, or lies below. */
+    private boolean startLossTold;
 
     private boolean fromEarliest;
     /** The earliest event for which it was found that nothing was removed between the position and it. */
@@ -111,6 +115,7 @@ final class AscendingMerge implements MergeRead {
 
     private Future<MergePage> reached(PageBuilder page, StreamSnapshot snapshot, Position end) {
         if (snapshot.isOpen()) {
+            tellStartLoss(page, snapshot);
             passEmpty(end);
         }
         if (snapshot.isOpen() && continuity.isUnknown() && position.compareTo(snapshot.tail()) >= 0) {
@@ -121,9 +126,12 @@ final class AscendingMerge implements MergeRead {
 
     /** Nothing lies between the last event given and {@code end}, nor ever will: where order isn't final on arrival, that is said in the cursor. */
     void passEmpty(Position end) {
-        if (!source.finalOnArrival() && end.isAfter(given)) {
-            given = end;
-            position = Position.max(position, end);
+        StartLoss loss = startLossTold ? null : source.stream().lossAtStart();
+        // Where something is missing a reader doesn't go without being told, and that waits for an event behind it.
+        Position to = loss != null && !position.isAfter(loss.through()) ? Position.min(end, loss.from()) : end;
+        if (!source.finalOnArrival() && to.isAfter(given)) {
+            given = to;
+            position = Position.max(position, to);
         }
     }
 
@@ -168,7 +176,16 @@ final class AscendingMerge implements MergeRead {
         });
     }
 
+    /** Once there is an event behind it. */
+    private void tellStartLoss(PageBuilder page, StreamSnapshot snapshot) {
+        StartLoss loss = source.stream().lossAtStart();
+        if (loss != null && snapshot.tail().isAfter(loss.through())) {
+            page.announce(startLoss());
+        }
+    }
+
     private void takeMemory(PageBuilder page, StreamSnapshot snapshot, Position end) {
+        tellStartLoss(page, snapshot);
         int eventsMax = page.eventsRoom();
         long bytesMax = page.bytesRoom();
         List<Slice> slices = through(snapshot.after(position, eventsMax, bytesMax), end);
@@ -219,10 +236,25 @@ final class AscendingMerge implements MergeRead {
             archiveFirst = true;
             return null;
         }
+        List<Gap> gaps = new ArrayList<>(startLoss());
         continuity.take(slices);
         position = slices.get(slices.size() - 1).last();
         given = position;
-        return losses.isEmpty() ? List.of() : losses.stream().map(Hole::gap).toList();
+        losses.forEach(loss -> gaps.add(loss.gap()));
+        return gaps;
+    }
+
+    /**
+     * Where order isn't final on arrival: what the start of the process found missing, if the reader hasn't passed it and wasn't told of it.
+     * It is told all of its bounds, also where it was given events within them.
+     */
+    List<Gap> startLoss() {
+        StartLoss loss = startLossTold ? null : source.stream().lossAtStart();
+        if (loss == null || position.isAfter(loss.through())) {
+            return List.of();
+        }
+        startLossTold = true;
+        return List.of(new Gap(loss.from(), loss.through(), Gap.Reason.LOST));
     }
 
     /** The reader gives up what lies between its cursor and the tail of {@code snapshot}. */

@@ -7,6 +7,7 @@ import dev.tidemark.event.Gap;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Slice;
+import dev.tidemark.keeper.StartLoss;
 import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.livelog.LiveLogException;
 import dev.tidemark.livelog.LiveLogPage;
@@ -39,6 +40,7 @@ final class DescendingMerge implements MergeRead {
     /** Something is missing at or below W in memory: the archive knows what, and is asked for all that it has. */
     private boolean archiveFirst;
 
+    private boolean startLossTold;
     private boolean bottomDone;
 
     /**
@@ -155,6 +157,16 @@ final class DescendingMerge implements MergeRead {
         List<Slice> slices = snapshot.before(before, lowest, page.eventsRoom(), page.bytesRoom());
         if (give(page, slices)) {
             before = page.isFull() ? slices.get(0).first() : lowest;
+            announceStartLoss(page);
+        }
+    }
+
+    /** What the start of the process found missing, once the reader has come that far. */
+    private void announceStartLoss(PageBuilder page) {
+        StartLoss loss = startLossTold ? null : source.stream().lossAtStart();
+        if (loss != null && !before.isAfter(loss.through())) {
+            startLossTold = true;
+            page.announce(new Gap(loss.from(), loss.through(), Gap.Reason.LOST));
         }
     }
 
@@ -272,7 +284,10 @@ final class DescendingMerge implements MergeRead {
             lowest = Position.min(lowest, archived.events().first());
         }
         for (Gap gap : archived.gaps()) {
-            lowest = Position.min(lowest, gap.from().next());
+            // One that reaches above events says something of them too, and nothing of what lies below.
+            if (gap.to().isBefore(lowest)) {
+                lowest = gap.from().next();
+            }
         }
         return lowest;
     }

@@ -7,6 +7,7 @@ import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.MergedSnapshot;
 import dev.tidemark.keeper.SliceMerge;
+import dev.tidemark.keeper.StartLoss;
 import dev.tidemark.keeper.StripeTails;
 import dev.tidemark.keeper.StripeTails.StripeNewest;
 import io.vertx.core.Future;
@@ -216,12 +217,25 @@ final class MergedTail {
                 ? source.cursor(Position.min(cut.tail, cut.frontier))
                 : Arrived.cursor(source.generation(), cut.frontier, cut.arrived);
         int missing = n - TailRead.count(events);
+        StartLoss loss = source.stream().lossAtStart();
+        boolean whole = complete && (loss == null || isAbove(loss.through(), events, n));
         if (missing == 0 || cut.floor.equals(Position.ZERO)) {
-            return Future.succeededFuture(TailRead.fitted(source, events, complete, cursor, bytesMax));
+            return Future.succeededFuture(TailRead.fitted(source, events, whole, cursor, bytesMax));
         }
         Position before = Position.min(cut.floor, cut.frontier).next();
         DescendingMerge merge = new DescendingMerge(source, View.SEALED, before, Position.ZERO, true);
-        return TailRead.deeper(merge, events, missing, bytesMax, complete)
+        return TailRead.deeper(merge, events, missing, bytesMax, whole)
                 .map(deep -> TailRead.fitted(source, deep.events(), deep.complete(), cursor, bytesMax));
+    }
+
+    /** Whether there are as many events above a position as were asked for. */
+    private static boolean isAbove(Position position, List<Slice> events, int n) {
+        int above = 0;
+        for (Slice slice : events) {
+            for (int i = slice.from(); i < slice.to(); i++) {
+                above += slice.chunk().position(i).isAfter(position) ? 1 : 0;
+            }
+        }
+        return above >= n;
     }
 }

@@ -309,6 +309,9 @@ final class StreamSubscription implements Subscription {
         } else if (writable) {
             Arrived next = feed.arrivedAfter(snapshot, now.through(), now.floors());
             moveTo(next, snapshot);
+            if (!next.events().isEmpty()) {
+                merge.startLoss().forEach(this::giveGap);
+            }
             giveProvisional(next.events());
             if (isClosed()) {
                 return;

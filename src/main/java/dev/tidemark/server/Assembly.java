@@ -355,6 +355,7 @@ final class Assembly {
         vertx.runOnContext(nothing -> vertx.setPeriodic(AUDIT_BEAT_MS, timer -> beat(audits)));
         HealthChecks health = new HealthChecks(
                 group,
+                Objects.requireNonNull(reservation),
                 fold,
                 directory,
                 new ServerMetrics(group, reader, directory, fold, audits),

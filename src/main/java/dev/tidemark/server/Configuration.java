@@ -7,6 +7,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that one start of the server is told: read once by {@link ConfigurationLoader}, checked, immutable. Durations are
@@ -27,6 +28,7 @@ import java.util.Optional;
  * @param autoCreate whether the first append creates a stream
  * @param streamDefaults settings of streams that don't set their own
  * @param insecure whether an open port beyond loopback is wanted
+ * @param testClock a wall clock that is wrong on purpose
  * @param start what holds for this start only
  */
 public record Configuration(
@@ -45,6 +47,7 @@ public record Configuration(
         boolean autoCreate,
         StreamSettings streamDefaults,
         boolean insecure,
+        TestClock testClock,
         Start start) {
 
     /**
@@ -69,6 +72,20 @@ public record Configuration(
         public Http {
             hosts = List.copyOf(hosts);
             allowedOrigins = List.copyOf(allowedOrigins);
+        }
+    }
+
+    /**
+     * For tests only.
+     *
+     * @param offsetMs how far the wall clock stands beside the machine's
+     * @param rate how many times as fast it runs
+     * @param file sets both while the server runs; null for none
+     */
+    public record TestClock(
+            long offsetMs, double rate, @Nullable Path file) {
+        boolean isWanted() {
+            return offsetMs != 0 || rate != 1 || file != null;
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.tidemark.server;
 
 import dev.tidemark.event.Setting;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -127,6 +128,13 @@ public final class ConfigurationKey<T> {
 
     /** Whether to listen on an address that isn't loopback without authentication. */
     public static final ConfigurationKey<Boolean> INSECURE = key("insecure", ValueForm.flag(), "false");
+
+    /** For tests: how far the server's wall clock stands beside the machine's. */
+    public static final ConfigurationKey<Long> TEST_CLOCK_OFFSET = key("test.clock_offset", ValueForm.OFFSET, "0s");
+    /** For tests: how many times as fast it runs. */
+    public static final ConfigurationKey<BigDecimal> TEST_CLOCK_RATE = key("test.clock_rate", ValueForm.RATE, "1");
+    /** For tests: a file that sets both while the server runs; {@code none}: nothing does. */
+    public static final ConfigurationKey<Path> TEST_CLOCK_FILE = key("test.clock_file", ValueForm.path(), "none");
 
     static {
         for (Setting setting : Setting.values()) {

@@ -142,7 +142,16 @@ public final class ConfigurationLoader {
                 value(ConfigurationKey.STREAMS_AUTO_CREATE),
                 buildStreamDefaults(),
                 value(ConfigurationKey.INSECURE),
+                buildTestClock(),
                 start);
+    }
+
+    private Configuration.TestClock buildTestClock() {
+        Path file = value(ConfigurationKey.TEST_CLOCK_FILE);
+        return new Configuration.TestClock(
+                value(ConfigurationKey.TEST_CLOCK_OFFSET),
+                value(ConfigurationKey.TEST_CLOCK_RATE).doubleValue(),
+                file.equals(Path.of("none")) ? null : file);
     }
 
     private Configuration.Http buildHttp() {

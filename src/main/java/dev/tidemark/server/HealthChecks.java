@@ -4,10 +4,12 @@ import dev.tidemark.event.Clock;
 import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.fold.Folds;
 import dev.tidemark.http.Health;
+import dev.tidemark.keeper.IdReservation;
 import dev.tidemark.keeper.KeeperGroup;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.read.Audits;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,7 +17,11 @@ import java.util.function.BooleanSupplier;
 
 /** The named checks of {@code /health/ready}. Any thread; {@link #lookAtDisk} blocks and runs on a worker. */
 final class HealthChecks implements Health {
+    /** Bursts and starts put ids this far ahead of the clock rightly. */
+    private static final long AHEAD_MS_MAX = 15_000;
+
     private final KeeperGroup keepers;
+    private final IdReservation ids;
     private final Folds folds;
     private final StreamDirectory streams;
     private final ServerMetrics metrics;
@@ -30,6 +36,7 @@ final class HealthChecks implements Health {
 
     HealthChecks(
             KeeperGroup keepers,
+            IdReservation ids,
             Folds folds,
             StreamDirectory streams,
             ServerMetrics metrics,
@@ -39,6 +46,7 @@ final class HealthChecks implements Health {
             BooleanSupplier stopping,
             Clock clock) {
         this.keepers = keepers;
+        this.ids = ids;
         this.folds = folds;
         this.streams = streams;
         this.metrics = metrics;
@@ -96,9 +104,20 @@ final class HealthChecks implements Health {
     }
 
     private Check keepers() {
-        return stopping.getAsBoolean()
-                ? check("keepers", Status.FAILING, "the server is stopping")
-                : check("keepers", Status.OK, "");
+        if (stopping.getAsBoolean()) {
+            return check("keepers", Status.FAILING, "the server is stopping");
+        }
+        List<String> warnings = new ArrayList<>();
+        long aheadMs = ids.usedMs() - clock.wallMs();
+        if (aheadMs > AHEAD_MS_MAX) {
+            warnings.add("ids are " + aheadMs / 1_000 + " s ahead of the clock: it was set back, or was ahead before");
+        }
+        if (clock instanceof TestClock) {
+            warnings.add(TestClock.what());
+        }
+        return warnings.isEmpty()
+                ? check("keepers", Status.OK, "")
+                : check("keepers", Status.WARNING, String.join("; ", warnings));
     }
 
     private Check check(String name, Status status, String detail) {

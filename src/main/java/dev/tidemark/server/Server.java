@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
  * A running server. {@link #start} and {@link #awaitStop} block: they are for the main thread, never for an event loop.
  */
 public final class Server {
+    private static final long CLOCK_LOOK_MS = 50;
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final long START_TIMEOUT_MS = 120_000;
     /** Beyond {@code shutdown_timeout}: for what has to end in any case. */
@@ -46,7 +47,17 @@ public final class Server {
         int loops = configuration.keepers() + Runtime.getRuntime().availableProcessors() + LOOPS_BESIDES;
         VertxOptions options = new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops);
         Vertx vertx = Vertx.vertx(options);
-        Assembly assembly = new Assembly(vertx, configuration, Clock.system());
+        Clock clock = TestClock.of(configuration.testClock());
+        if (clock instanceof TestClock test) {
+            test.look();
+            long unused = vertx.setPeriodic(
+                    CLOCK_LOOK_MS,
+                    timer -> vertx.executeBlocking(() -> {
+                        test.look();
+                        return null;
+                    }));
+        }
+        Assembly assembly = new Assembly(vertx, configuration, clock);
         Server server = new Server(vertx, assembly, configuration.shutdownTimeoutMs() + STOP_EXTRA_MS);
         Archive.registerWithJvm();
         Thread hook = new Thread(server::stop, "tidemark-stop");

@@ -2,6 +2,7 @@ package dev.tidemark.server;
 
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.Units;
+import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,6 +40,27 @@ record ValueForm<T>(String allowed, Function<String, T> reader) {
         String allowed = min + " to " + max;
         return new ValueForm<>(allowed, text -> inRange(text, Units.parseDurationMs(text), minMs, maxMs, allowed));
     }
+
+    private static final String OFFSET_ALLOWED = "a duration up to 36500d, with - before it or not, such as -3h";
+    private static final long OFFSET_MS_MAX = Units.parseDurationMs("36500d");
+
+    /** A duration to either side; the value is in milliseconds. */
+    static final ValueForm<Long> OFFSET = new ValueForm<>(OFFSET_ALLOWED, text -> {
+        boolean back = text.startsWith("-");
+        long ms = Units.parseDurationMs(back ? text.substring(1) : text);
+        long size = inRange(text, ms, 0, OFFSET_MS_MAX, OFFSET_ALLOWED);
+        return back ? -size : size;
+    });
+
+    private static final String RATE_ALLOWED = "a number from 0 to 100000, such as 1 or 0.5";
+
+    /** How many times as fast. */
+    static final ValueForm<BigDecimal> RATE = new ValueForm<>(RATE_ALLOWED, text -> {
+        if (!text.matches("\\d{1,6}(\\.\\d{1,6})?") || new BigDecimal(text).compareTo(new BigDecimal(100_000)) > 0) {
+            throw wrong(text, "isn't allowed; allowed is " + RATE_ALLOWED);
+        }
+        return new BigDecimal(text);
+    });
 
     /** A size; the value is in bytes. */
     static ValueForm<Long> size(String min, String max) {

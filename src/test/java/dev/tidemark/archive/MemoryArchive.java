@@ -49,7 +49,8 @@ public final class MemoryArchive implements ArchiveAppender {
         }
     }
 
-    private record Missing(OrdinalRange ordinals, boolean lost, Position after, Position through) {}
+    /** @param before the event before it */
+    private record Missing(OrdinalRange ordinals, boolean lost, Position after, Position through, Position before) {}
 
     private record Damage(Position after, Position through) {}
 
@@ -287,7 +288,7 @@ public final class MemoryArchive implements ArchiveAppender {
         live();
         repair();
         calls.add("missing " + ordinals);
-        items.add(new Item(null, stripe, new Missing(ordinals, lost, after, through)));
+        items.add(new Item(null, stripe, new Missing(ordinals, lost, after, through, lastEventId(items.size()))));
     }
 
     @Override
@@ -314,6 +315,43 @@ public final class MemoryArchive implements ArchiveAppender {
             }
         }
         return found;
+    }
+
+    private List<Item> above(Position after) {
+        return items.subList(0, published).stream()
+                .dropWhile(item -> item.event == null || !item.event.id().isAfter(after))
+                .toList();
+    }
+
+    @Override
+    public synchronized Map<Integer, ArchivedOrdinals> ordinalsAbove(Position after) {
+        Map<Integer, ArchivedOrdinals.Collected> found = new TreeMap<>();
+        for (Item item : above(after)) {
+            ArchivedOrdinals.Collected stripe =
+                    found.computeIfAbsent(item.stripe, s -> new ArchivedOrdinals.Collected());
+            if (item.event != null) {
+                found.values().forEach(ArchivedOrdinals.Collected::told);
+                stripe.event(item.event.ordinal(), item.event.entry());
+            } else if (item.missing != null) {
+                stripe.add(item.missing.ordinals());
+                if (item.missing.lost()) {
+                    stripe.lost(item.missing.after(), item.missing.through());
+                }
+            }
+        }
+        Map<Integer, ArchivedOrdinals> done = new TreeMap<>();
+        found.forEach((stripe, collected) -> done.put(stripe, collected.done()));
+        return done;
+    }
+
+    @Override
+    public synchronized Position entryOf(int stripe, long ordinal, Position after) {
+        for (Item item : above(after)) {
+            if (item.event != null && item.stripe == stripe && item.event.ordinal() == ordinal) {
+                return item.event.entry();
+            }
+        }
+        return Position.ZERO;
     }
 
     @Override
@@ -503,9 +541,9 @@ public final class MemoryArchive implements ArchiveAppender {
     }
 
     private static @Nullable Gap lost(Missing missing, Position after, Position limit) {
-        Position from = Position.max(missing.after, after);
+        Position from = missing.after.isBefore(missing.before) ? missing.after : Position.max(missing.after, after);
         Position to = Position.min(missing.through, limit);
-        return missing.lost && to.isAfter(from) ? new Gap(from, to, Gap.Reason.LOST) : null;
+        return missing.lost && to.isAfter(from) && to.isAfter(after) ? new Gap(from, to, Gap.Reason.LOST) : null;
     }
 
     private boolean isDamaged(Position id) {

@@ -1,6 +1,7 @@
 package dev.tidemark.keeper;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.tidemark.archive.ArchiveAppender;
 import dev.tidemark.archive.ArchiveEnd;
 import dev.tidemark.archive.MemoryArchive;
 import dev.tidemark.event.Chunk;
@@ -39,6 +40,14 @@ public final class KeeperWorld implements SealedChunks {
     private IdReservation reservation;
     private long highMs;
     private long lostBelowMs;
+    private @Nullable Fold fold;
+
+    /** What the fold says of a stripe that is opened. */
+    @FunctionalInterface
+    public interface Fold {
+        ArchivedState.Archived archived(LiveStream stream, ArchiveAppender archive, int stripe);
+    }
+
     private boolean redisRestarted;
     private IdReservation.Stop stop = IdReservation.Stop.NONE;
     private @Nullable Promise<Void> heldReservation;
@@ -77,7 +86,9 @@ public final class KeeperWorld implements SealedChunks {
             @Override
             public Future<Archived> recover(LiveStream live, int stripe) {
                 ArchiveEnd end = archive.end();
-                return Future.succeededFuture(new Archived(end.watermark(), end.lastOrdinal(stripe)));
+                Archived plain =
+                        new Archived(end.watermark(), end.lastOrdinal(stripe), List.of(), end.watermark(), null);
+                return Future.succeededFuture(fold == null ? plain : fold.archived(live, archive, stripe));
             }
 
             @Override
@@ -122,6 +133,11 @@ public final class KeeperWorld implements SealedChunks {
         Position last =
                 liveLog.events(stream.stripe(0)).stream().map(Event::id).reduce(archive.watermark(), Position::max);
         return stream.finalOnArrival() && stream.snapshot().tail().isAfter(last);
+    }
+
+    /** Asked at the next starts. */
+    public void ask(Fold asked) {
+        fold = asked;
     }
 
     /** From the next start on Redis may have lost what it had acknowledged at times below this one. */

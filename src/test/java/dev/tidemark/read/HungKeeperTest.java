@@ -66,7 +66,7 @@ class HungKeeperTest {
         ArchivedState nothing = new ArchivedState() {
             @Override
             public Future<Archived> recover(LiveStream live, int stripe) {
-                return Future.succeededFuture(new Archived(Position.ZERO, 0));
+                return Future.succeededFuture(new Archived(Position.ZERO, 0, List.of(), Position.ZERO, null));
             }
 
             @Override

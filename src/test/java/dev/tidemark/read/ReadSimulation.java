@@ -3,6 +3,7 @@ package dev.tidemark.read;
 import dev.tidemark.event.Event;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Seeds;
 import io.vertx.core.AsyncResult;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -37,7 +38,7 @@ final class ReadSimulation {
     private record Subscribed(Recorder recorder, StreamSubscription subscription) {}
 
     ReadSimulation(long seed, int faults, Function<World, StreamSource> source) {
-        random = new Random(seed);
+        random = Seeds.random(seed);
         this.faults = faults;
         this.source = source.apply(world);
         pace = new ReadPace(

@@ -13,6 +13,7 @@ import dev.tidemark.event.Gap;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.Problem;
+import dev.tidemark.event.Seeds;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.read.SubscribeRequest.Slow;
 import java.util.ArrayList;
@@ -142,7 +143,7 @@ class StreamSubscriptionTest {
     void theHandOverIsSeamlessAtFiftyMoments() {
         for (int seed = 0; seed < 50; seed++) {
             World busy = new World().stepped();
-            Random random = new Random(seed);
+            Random random = Seeds.random(seed);
             busy.append(200).foldAll().trimAll().releaseAll().append(50);
             Recorder who = new Recorder();
             Subscription subscription = new StreamReads(busy.ports(), PACE)
