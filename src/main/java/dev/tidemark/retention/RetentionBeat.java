@@ -61,6 +61,12 @@ final class RetentionBeat {
                 || memory.sealedBytesAfter(watermark) >= Math.min(SEALED_BYTES, wanted.keepBytes());
     }
 
+    /** Time in the id of the oldest sealed event that isn't folded, Unix milliseconds; {@link Long#MAX_VALUE} if there is none. */
+    long oldestSealedMs(LiveStream stream, FoldStatus status) {
+        StreamSnapshot memory = stream.snapshot();
+        return memory.isOpen() ? memory.oldestSealedMsAfter(status.watermark()) : Long.MAX_VALUE;
+    }
+
     /**
      * When to look at a stream again of which nothing is due now and nothing changes until then: Unix milliseconds, or
      * {@link Long#MAX_VALUE}.
@@ -77,7 +83,7 @@ final class RetentionBeat {
     }
 
     /** What is to be trimmed sooner than it would be folded is folded then. */
-    private long lagMsMax(LiveStream stream) {
+    long lagMsMax(LiveStream stream) {
         return Math.min(foldLagMsMax, stream.settings().liveMaxAgeMs());
     }
 

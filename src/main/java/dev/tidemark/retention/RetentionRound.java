@@ -4,7 +4,9 @@ import dev.tidemark.event.Clock;
 import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.keeper.LiveStream;
 import io.vertx.core.Future;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -22,6 +24,10 @@ final class RetentionRound {
     private final RetentionAgenda agenda;
     private final Clock clock;
     private final Set<LiveStream> asked = new HashSet<>();
+    /** Streams that have something to be folded, and since when that was seen: ids may be ahead of a wall clock that was set back. */
+    private final Map<LiveStream, Waiting> waiting = new HashMap<>();
+
+    private record Waiting(long oldestMs, long sinceNs) {}
 
     /** What a round asks of the fold; futures complete on its own thread. */
     interface Folding {
@@ -50,7 +56,11 @@ final class RetentionRound {
     }
 
     private void look(LiveStream stream, boolean timeHasCome) {
-        if (stream.isDeleted() || asked.contains(stream)) {
+        if (stream.isDeleted()) {
+            waiting.remove(stream);
+            return;
+        }
+        if (asked.contains(stream)) {
             return;
         }
         if (folding.isBackingOff(stream)) {
@@ -60,7 +70,8 @@ final class RetentionRound {
         FoldStatus status = folding.status(stream);
         // A stream that isn't open is on the agenda because the live log has something of it that is due now.
         boolean closedAndDue = timeHasCome && !stream.snapshot(0).isOpen();
-        if (closedAndDue || beat.isDue(stream, status)) {
+        long leftMs = leftMs(stream, status);
+        if (closedAndDue || leftMs <= 0 || beat.isDue(stream, status)) {
             asked.add(stream);
             folding.fold(stream).onComplete(ended -> {
                 asked.remove(stream);
@@ -68,9 +79,25 @@ final class RetentionRound {
             });
         } else if (stream.snapshot(0).isOpen()) {
             long nextMs = beat.nextLookMs(stream, status);
-            if (nextMs < Long.MAX_VALUE) {
-                agenda.lookIn(stream, Math.max(1, Math.min(LOOK_MS_MAX, nextMs - clock.wallMs())));
+            long inMs = Math.min(leftMs, nextMs == Long.MAX_VALUE ? nextMs : nextMs - clock.wallMs());
+            if (inMs < Long.MAX_VALUE) {
+                agenda.lookIn(stream, Math.max(1, Math.min(LOOK_MS_MAX, inMs)));
             }
         }
+    }
+
+    /** Monotonic time until the stream's oldest sealed event must be folded, wherever the wall clock is; {@link Long#MAX_VALUE} if there is none. */
+    private long leftMs(LiveStream stream, FoldStatus status) {
+        long oldestMs = beat.oldestSealedMs(stream, status);
+        if (oldestMs == Long.MAX_VALUE) {
+            waiting.remove(stream);
+            return Long.MAX_VALUE;
+        }
+        Waiting seen = waiting.get(stream);
+        if (seen == null || seen.oldestMs() != oldestMs) {
+            seen = new Waiting(oldestMs, clock.monotonicNs());
+            waiting.put(stream, seen);
+        }
+        return beat.lagMsMax(stream) - (clock.monotonicNs() - seen.sinceNs()) / 1_000_000;
     }
 }

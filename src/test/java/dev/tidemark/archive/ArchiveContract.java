@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -314,6 +315,66 @@ abstract class ArchiveContract {
                         new Gap(Position.ZERO, at(4, 0), Gap.Reason.LOST),
                         new Gap(at(5, 0), at(8, 0), Gap.Reason.LOST)),
                 readAll(next).gaps());
+    }
+
+    @Test
+    void ordinalsAreToldFromAPlaceOn() {
+        ArchiveAppender archive = create();
+        fold(archive, run(0, 1, 3));
+        archive.append(slices(event(at(10, 0), 6)));
+        archive.appendMissing(
+                0, new OrdinalRange(7, 8), false, at(10, 0), at(20, 0).previous());
+        archive.append(slices(event(at(20, 0), 4), event(at(21, 0), 9)));
+        archive.force();
+        archive.publish(at(21, 0));
+        for (ArchiveAppender each : List.of(archive, reopen(archive))) {
+            ArchivedOrdinals found =
+                    Objects.requireNonNull(each.ordinalsAbove(at(2, 0)).get(0));
+            List<Long> ordinals = found.ranges().stream()
+                    .flatMap(range ->
+                            LongStream.rangeClosed(range.first(), range.last()).boxed())
+                    .toList();
+            assertEquals(List.of(6L, 7L, 8L, 4L, 9L), ordinals);
+            assertEquals(9, found.last());
+            assertEquals(at(21, 0), found.lastEntry());
+            assertEquals(null, found.untold());
+            assertEquals(at(20, 0), each.entryOf(0, 4, at(2, 0)));
+            assertEquals(Position.ZERO, each.entryOf(0, 1, at(2, 0)));
+            assertEquals(Map.of(), each.ordinalsAbove(at(21, 0)));
+        }
+    }
+
+    @Test
+    void aLossThatIsAnnouncedBehindTheLastEventIsUntold() {
+        ArchiveAppender archive = create();
+        fold(archive, run(0, 1, 2));
+        archive.appendMissing(0, new OrdinalRange(3, 3), true, at(1, 0), at(9, 0));
+        archive.force();
+        ArchiveAppender next = reopen(archive);
+        Gap gap = new Gap(at(1, 0), at(9, 0), Gap.Reason.LOST);
+        assertEquals(
+                gap,
+                Objects.requireNonNull(next.ordinalsAbove(Position.ZERO).get(0)).untold());
+        fold(next, List.of(event(at(10, 0), 4)));
+        assertEquals(
+                null,
+                Objects.requireNonNull(next.ordinalsAbove(Position.ZERO).get(0)).untold());
+        assertEquals(List.of(gap), readAll(next).gaps());
+    }
+
+    @Test
+    void aLossThatReachesBelowTheEventBeforeItIsToldWholeToWhoeverReadsOn() {
+        ArchiveAppender archive = create();
+        fold(archive, run(0, 1, 5));
+        archive.appendMissing(0, new OrdinalRange(6, 6), true, at(1, 0), at(4, 1));
+        archive.append(slices(event(at(10, 0), 7)));
+        archive.force();
+        archive.publish(at(10, 0));
+        Gap gap = new Gap(at(1, 0), at(4, 1), Gap.Reason.LOST);
+        assertEquals(List.of(gap), readAll(archive).gaps());
+        assertEquals(
+                List.of(gap), archive.read(at(3, 0), Position.MAX, ALL, ALL).gaps());
+        assertEquals(List.of(), archive.read(at(10, 0), Position.MAX, ALL, ALL).gaps());
     }
 
     @Test

@@ -87,6 +87,18 @@ class RetentionRoundTest {
     }
 
     @Test
+    void aSealedEventIsFoldedWhenItsLagIsOverThoughTheClockWasSetBackByHours() {
+        succeeded(world.append(3));
+        world.seal();
+        changed();
+        world.clock.stepMs(-6 * 3_600_000L);
+        beats(LAG_MS - 200);
+        assertEquals(0, folds.size());
+        beats(400);
+        assertEquals(1, folds.size());
+    }
+
+    @Test
     @Tag("T10")
     void theLiveLogOfAnIdleStreamIsTrimmedByAgeAndUntilThenNobodyLooks() {
         succeeded(world.append(3));
