@@ -21,6 +21,10 @@ class ArchitectureDocumentTest {
     private static final Pattern TABLE_PACKAGE = Pattern.compile("^\\| `([a-z]+)` \\|");
     private static final Pattern CLASS_NAME = Pattern.compile("`(?:[a-z]+\\.)?([A-Z][A-Za-z]+)(?:\\.[A-Z][A-Za-z]+)?`");
 
+    /** Rows with four columns, the last of which names tests. */
+    private static final Pattern SHOWN_BY =
+            Pattern.compile("^\\|[^|]+\\|[^|]+\\|[^|]+\\| (`\\w+IT`(?:, `\\w+IT`)*) \\|$");
+
     private static List<String> document() throws IOException {
         return Files.readAllLines(Path.of("ARCHITECTURE.md"));
     }
@@ -63,6 +67,30 @@ class ArchitectureDocumentTest {
             }
         }
         assertTrue(named > 20);
+    }
+
+    /** The rows of the design's table of failures, in its order: each has a test on a real Redis and real files that is tagged with its number. */
+    @Test
+    void everyFailureIsShownByATest() throws IOException {
+        int row = 0;
+        for (String line : document()) {
+            Matcher shown = SHOWN_BY.matcher(line);
+            if (!shown.find()) {
+                continue;
+            }
+            row++;
+            for (String name : shown.group(1).replace("`", "").split(", ", -1)) {
+                Path file;
+                try (Stream<Path> files = Files.walk(ROOT.resolve("test"))) {
+                    file = files.filter(path -> path.endsWith(name + ".java"))
+                            .findFirst()
+                            .orElseThrow(() -> new AssertionError(name + " isn't there"));
+                }
+                String tag = "@Tag(\"failure-" + row + "\")";
+                assertTrue(Files.readString(file).contains(tag), name + " hasn't got " + tag);
+            }
+        }
+        assertEquals(14, row);
     }
 
     @Test

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Writing fails, or the process dies between two steps: W and the archive agree, nothing is there twice, it goes on. */
+@Tag("failure-7")
 class ArchiveFaultIT {
     @TempDir
     Path root;

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What is on disk after a power loss: every page that was forced, and of the pages written since, any subset, whole. The images are
  * put together from copies of the files taken at the force and at the loss.
  */
+@Tag("failure-2")
 class PowerLossIT {
     private static final int FORCED = 3_000;
     private static final int UNFORCED = 1_500;

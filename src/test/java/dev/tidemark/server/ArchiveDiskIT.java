@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The archive's disk can't be written, or is full: nothing is trimmed, health says so, it heals by itself. */
+@Tag("failure-7")
 class ArchiveDiskIT {
     private static final String STREAM = "flights";
     private static final int KEEP = 50;

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * gap, health names the file, appends and folds go on.
  */
 @Tag("R37")
+@Tag("failure-8")
 class ArchiveFilesIT {
     private static final String STREAM = "flights";
     private static final int HOURS = 4;

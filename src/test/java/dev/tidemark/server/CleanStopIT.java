@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** SIGTERM to the built server. */
 @Tag("T12")
+@Tag("failure-12")
 class CleanStopIT {
     private static final String STREAM = "flights";
     private static final long SHUTDOWN_MS = 10_000;

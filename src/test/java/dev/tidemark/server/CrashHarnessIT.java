@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("F4")
 @Tag("F5")
 @Tag("T13")
+@Tag("failure-1")
 class CrashHarnessIT {
     private static final int ROUNDS = Integer.getInteger("tidemark.rounds", 4);
     private static final long SEED = Long.getLong("tidemark.seed", System.nanoTime());

@@ -12,10 +12,12 @@ import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** SIGKILL in the middle of deletions: each stream is there whole, or gone without a trace; what was acknowledged as gone stays gone. */
+@Tag("failure-13")
 class DeletionCrashIT {
     private static final int STREAMS = 16;
     private static final int ROUNDS = 2;

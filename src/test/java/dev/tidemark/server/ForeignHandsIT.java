@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What others put into the live logs of a real server, or take out. Fault model: any command of Redis, by somebody who knows our keys,
  * while the server runs or while it is down; entries that look exactly like ours aren't forged.
  */
+@Tag("failure-9")
 class ForeignHandsIT {
     private static final String STREAM = "flights";
     private static final Map<String, String> LAZY = Map.of("TIDEMARK_FOLD_MAX_LAG", "1h");

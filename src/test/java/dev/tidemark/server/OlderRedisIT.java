@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Redis doesn't sync always, and restarts with the files that it had some time before: its newest part is lost. */
 @Tag("R13")
+@Tag("failure-4")
 class OlderRedisIT {
     private static final String STREAM = "flights";
     private static final Map<String, String> LAZY = Map.of("TIDEMARK_FOLD_MAX_LAG", "1h");

@@ -13,10 +13,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two built servers that want the same data directory, or the same prefix of one Redis. */
+@Tag("failure-14")
 class OwnershipIT {
     private static final Pattern CHILD = Pattern.compile("child Redis (redis://\\S+)");
     private static final String STREAM = "flights";
@@ -68,6 +70,7 @@ class OwnershipIT {
     }
 
     @Test
+    @Tag("R31")
     void aSecondServerOnTheDataDirectoryIsRefusedAndTheFirstGoesOn() throws Exception {
         ServerProcess first = first();
         long redis = first.redis().orElseThrow().pid();
@@ -79,6 +82,7 @@ class OwnershipIT {
     }
 
     @Test
+    @Tag("R31")
     void aServerOnAnotherDirectoryIsRefusedTheSamePrefixAndTheFirstGoesOn() throws Exception {
         ServerProcess first = first();
         Path other = Files.createDirectory(dir.resolve("other"));
@@ -101,6 +105,7 @@ class OwnershipIT {
     }
 
     @Test
+    @Tag("R31")
     void aStandbyWaitsAndTakesOverWhereTheFirstEnded() {
         ServerProcess first = first();
         ServerProcess standby = second(first.data(), "--standby");

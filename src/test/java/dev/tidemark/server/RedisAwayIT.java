@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and the server, in both directions, connections made meanwhile included, and what was on its way arrives late. Rounds and seconds:
  * {@code -Dtidemark.away.rounds=3 -Dtidemark.away.seconds=20}.
  */
+@Tag("failure-3")
 class RedisAwayIT {
     private static final String STREAM = "flights";
     private static final int RATE = 2_000;

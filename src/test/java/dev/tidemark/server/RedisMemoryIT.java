@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Redis's memory runs out although the windows of streams would keep everything, and nothing would be folded for an hour. */
 @Tag("R10")
+@Tag("failure-5")
 class RedisMemoryIT {
     private static final Map<String, String> TIGHT =
             Map.of("TIDEMARK_REDIS_MAXMEMORY", "16MiB", "TIDEMARK_FOLD_MAX_LAG", "1h");
