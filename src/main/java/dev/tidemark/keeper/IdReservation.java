@@ -29,6 +29,7 @@ public final class IdReservation {
     private final AtomicBoolean raising = new AtomicBoolean();
     private final AtomicLong usedMs = new AtomicLong();
     private volatile long highMs;
+    private volatile boolean written;
 
     /**
      * @param startMs the predecessor's H: ids of this process start there
@@ -94,6 +95,11 @@ public final class IdReservation {
             frontiers = Map.copyOf(frontiers);
         }
 
+        /** None of them lies above this time. */
+        long highestMs() {
+            return frontiers.values().stream().mapToLong(Position::ms).reduce(ms, Math::max);
+        }
+
         Position frontier(StreamId stream, long windowMs) {
             return frontiers.getOrDefault(stream, Acceptance.endBefore(ms - windowMs));
         }
@@ -124,9 +130,9 @@ public final class IdReservation {
         return usedMs.get();
     }
 
-    /** Moves H above {@code ms} if it isn't: so that the first append needn't wait for it. */
+    /** Moves H above {@code ms} if it isn't: so that the first append needn't wait for it. The first time it says on disk that a process runs. */
     public void ensure(long ms) {
-        if (highMs - ms < LOW_MS) {
+        if (highMs - ms < LOW_MS || !written) {
             raise(ms);
         }
     }
@@ -144,10 +150,12 @@ public final class IdReservation {
         if (!raising.compareAndSet(false, true)) {
             return;
         }
-        long target = Math.max(Math.max(ms, clock.wallMs()), startMs) + AHEAD_MS;
+        // Frontiers of before lie below it too: after a kill they are taken from it.
+        long target = Math.max(Math.max(ms, clock.wallMs()), Math.max(startMs, stop.highestMs())) + AHEAD_MS;
         store.store(target).onComplete(stored -> {
             if (stored.succeeded()) {
                 highMs = Math.max(highMs, target);
+                written = true;
             }
             raising.set(false);
         });

@@ -305,6 +305,7 @@ class PipelineSimulation implements Streams {
         switch (random.nextInt(10)) {
             case 0, 1 -> {
                 note("refuse " + command + " " + kind);
+                refused |= command == Command.APPEND;
                 world.liveLog.refuseNext(command, kind, 1 + random.nextInt(3));
             }
             case 2 -> {
