@@ -23,9 +23,11 @@ final class FollowRoutes {
     private final Reads reads;
     private final HttpOptions options;
     private final Clock clock;
-    private final SharedEncoding shared = new SharedEncoding();
+    private final FollowFigures figures = new FollowFigures();
+    private final SharedEncoding shared = new SharedEncoding(figures);
     private final Set<FollowSession> sessions = new HashSet<>();
     private final Set<WebSocketOutput> sockets = new HashSet<>();
+    private boolean stopping;
 
     FollowRoutes(Reads reads, HttpOptions options, Clock clock) {
         this.reads = reads;
@@ -110,7 +112,7 @@ final class FollowRoutes {
             output.fail(ProblemJson.of(wrong == null ? Problem.badRequest("malformed") : wrong), null);
             return;
         }
-        FollowSession session = new FollowSession(output, parameters, sessions::remove);
+        FollowSession session = new FollowSession(output, parameters, figures, sessions::remove);
         sessions.add(session);
         socket.closeHandler(v -> {
             sockets.remove(output);
@@ -129,7 +131,7 @@ final class FollowRoutes {
                 exchange.onlyHeader("Last-Event-ID"),
                 options.timeouts().heartbeatMs());
         EventStreamOutput output = new EventStreamOutput(exchange, shared, clock);
-        FollowSession session = new FollowSession(output, parameters, sessions::remove);
+        FollowSession session = new FollowSession(output, parameters, figures, sessions::remove);
         sessions.add(session);
         exchange.onAbandoned(session::gone);
         output.onDrained(session::drained);
@@ -137,6 +139,10 @@ final class FollowRoutes {
     }
 
     private void start(FollowSession session, StreamName name) {
+        if (stopping) {
+            session.refuse();
+            return;
+        }
         try {
             session.start(reads, name);
         } catch (RuntimeException e) {
@@ -151,10 +157,19 @@ final class FollowRoutes {
         return sockets.size();
     }
 
+    FollowFigures figures() {
+        return figures;
+    }
+
     void tick(long nowNs) {
+        // What was encoded is for those who asked in the same moment; nothing that memory may want is held on to.
+        shared.clear();
+        long waiting = 0;
         for (WebSocketOutput socket : List.copyOf(sockets)) {
+            waiting += socket.waitingBytes();
             socket.tick(nowNs);
         }
+        figures.waiting(waiting);
         for (FollowSession session : List.copyOf(sessions)) {
             session.tick(nowNs);
         }
@@ -162,6 +177,7 @@ final class FollowRoutes {
 
     /** Tells every follower where to resume, and closes. */
     void stop() {
+        stopping = true;
         for (FollowSession session : List.copyOf(sessions)) {
             session.stop();
         }
@@ -172,6 +188,6 @@ final class FollowRoutes {
         for (WebSocketOutput socket : List.copyOf(sockets)) {
             socket.kill();
         }
-        shared.clear();
+        shared.close();
     }
 }
