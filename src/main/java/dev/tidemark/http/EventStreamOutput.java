@@ -54,7 +54,11 @@ final class EventStreamOutput implements FollowOutput {
         if (cursor != null) {
             out.ascii("id: ").ascii(cursor.toString()).ascii("\n");
         }
-        out.ascii("data: ").rawOnOneLine(message.array(), 0, message.length()).ascii("\n").ascii(lastLine).ascii("\n");
+        out.ascii("data: ")
+                .rawOnOneLine(message.array(), 0, message.length())
+                .ascii("\n")
+                .ascii(lastLine)
+                .ascii("\n");
         if (begin()) {
             exchange.response().write(out.buffer());
         }

@@ -36,10 +36,7 @@ final class FollowSession implements Subscriber {
 
     /** @param ended told once, when nothing more will be written */
     FollowSession(
-            FollowOutput output,
-            FollowParameters parameters,
-            FollowFigures figures,
-            Consumer<FollowSession> ended) {
+            FollowOutput output, FollowParameters parameters, FollowFigures figures, Consumer<FollowSession> ended) {
         this.output = output;
         this.figures = figures;
         this.parameters = parameters;

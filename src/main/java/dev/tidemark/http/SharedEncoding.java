@@ -66,9 +66,7 @@ final class SharedEncoding {
             Function<List<Slice>, ByteBuf> plain = batch
                     ? list -> EventWriter.batchFrames(list, allocator)
                     : list -> EventWriter.frames(list, allocator);
-            frames = compressed
-                    ? deflated.of(frames(events, batch, false, allocator), allocator)
-                    : plain.apply(events);
+            frames = compressed ? deflated.of(frames(events, batch, false, allocator), allocator) : plain.apply(events);
             encoded.frames.put(form, frames);
             if (!compressed) {
                 figures.encoded(EventWriter.count(events));

@@ -125,7 +125,8 @@ final class WebSocketOutput implements FollowOutput {
     public void events(List<Slice> events) {
         if (!begun) {
             begun = true;
-            compressed = options.webSocketCompression() && channel.pipeline().get(WebSocketExtensionDecoder.class) != null;
+            compressed =
+                    options.webSocketCompression() && channel.pipeline().get(WebSocketExtensionDecoder.class) != null;
         }
         write(shared.frames(events, batch, compressed, channel.alloc()));
     }

@@ -531,9 +531,9 @@ class FollowIT {
             assertTrue(edge.edge.followFigures().events() > 1);
             Awaitility.await().until(() -> edge.edge.followFigures().waitingBytes() > 60_000);
             subscription.play(s -> s.closed(new Problem(Kind.OVERLOADED, "too slow"), stream.end()));
-            Awaitility.await().atMost(5, TimeUnit.SECONDS).until(() -> edge.edge.followFigures()
-                            .waitingBytes()
-                    == 0);
+            Awaitility.await()
+                    .atMost(5, TimeUnit.SECONDS)
+                    .until(() -> edge.edge.followFigures().waitingBytes() == 0);
         }
     }
 
@@ -683,7 +683,9 @@ class FollowIT {
                     subscription.play(s -> s.events(stream.last(3)));
                     for (int n = 1; n <= 103; n++) {
                         RawWebSocket.Frame frame = socket.next();
-                        assertEquals(n <= 100 ? n : n - 3, frame.json().getJsonObject("data").getInteger("n"));
+                        assertEquals(
+                                n <= 100 ? n : n - 3,
+                                frame.json().getJsonObject("data").getInteger("n"));
                         assertEquals(taken, frame.compressed());
                     }
                     socket.send("{\"type\":\"pause\"}");
