@@ -65,6 +65,12 @@ final class Crowd implements AutoCloseable {
         return "{\"n\":" + number + ",\"ns\":" + System.nanoTime() + "}";
     }
 
+    /** The same, with so many bytes more. */
+    static String payload(long number, int padding) {
+        String payload = payload(number);
+        return payload.substring(0, payload.length() - 1) + ",\"pad\":\"" + "x".repeat(padding) + "\"}";
+    }
+
     /** Connects one more, and returns when the server has taken it as a WebSocket. */
     Member join(String stream, String query, Pace pace) {
         try {
@@ -199,6 +205,7 @@ final class Crowd implements AutoCloseable {
         private volatile long wrong;
         private volatile String lastOther = "";
         private volatile int fellBehind;
+        private volatile int skipped;
         private volatile int heartbeats;
 
         private Member(SocketChannel channel, Pace pace) {
@@ -236,6 +243,11 @@ final class Crowd implements AutoCloseable {
 
         int fellBehind() {
             return fellBehind;
+        }
+
+        /** Gaps of what it wasn't given because it was slow. */
+        int skipped() {
+            return skipped;
         }
 
         int heartbeats() {
@@ -389,7 +401,7 @@ final class Crowd implements AutoCloseable {
                 number = 10 * number + pending[at] - '0';
             }
             long sentNs = 0;
-            for (at += ",\"ns\":".length(); pending[at] != '}'; at++) {
+            for (at += ",\"ns\":".length(); pending[at] >= '0' && pending[at] <= '9'; at++) {
                 sentNs = 10 * sentNs + pending[at] - '0';
             }
             if (last >= 0 && number != last + 1) {
@@ -408,6 +420,7 @@ final class Crowd implements AutoCloseable {
             lastOther = message;
             greeted |= message.startsWith("{\"type\":\"hello\"");
             fellBehind += message.startsWith("{\"type\":\"fell_behind\"") ? 1 : 0;
+            skipped += message.contains("\"reason\":\"skipped\"") ? 1 : 0;
             heartbeats += message.startsWith("{\"type\":\"heartbeat\"") ? 1 : 0;
         }
 
