@@ -10,10 +10,8 @@ import io.vertx.core.http.ServerWebSocket;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Base64;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Following a stream over WebSocket or as an event stream: starts sessions and keeps those of this event loop. */
@@ -25,8 +23,9 @@ final class FollowRoutes {
     private final Clock clock;
     private final FollowFigures figures = new FollowFigures();
     private final SharedEncoding shared = new SharedEncoding(figures);
-    private final Set<FollowSession> sessions = new HashSet<>();
-    private final Set<WebSocketOutput> sockets = new HashSet<>();
+    private final Turns<FollowSession> sessions = new Turns<>();
+    private final Turns<WebSocketOutput> sockets = new Turns<>();
+    private long waitingBytes;
     private boolean stopping;
 
     FollowRoutes(Reads reads, HttpOptions options, Clock clock) {
@@ -164,13 +163,15 @@ final class FollowRoutes {
     void tick(long nowNs) {
         // What was encoded is for those who asked in the same moment; nothing that memory may want is held on to.
         shared.clear();
-        long waiting = 0;
-        for (WebSocketOutput socket : List.copyOf(sockets)) {
-            waiting += socket.waitingBytes();
+        for (WebSocketOutput socket : sockets.next()) {
+            waitingBytes += socket.waitingBytes();
             socket.tick(nowNs);
         }
-        figures.waiting(waiting);
-        for (FollowSession session : List.copyOf(sessions)) {
+        if (sockets.roundIsOver()) {
+            figures.waiting(waitingBytes);
+            waitingBytes = 0;
+        }
+        for (FollowSession session : sessions.next()) {
             session.tick(nowNs);
         }
     }
@@ -178,14 +179,14 @@ final class FollowRoutes {
     /** Tells every follower where to resume, and closes. */
     void stop() {
         stopping = true;
-        for (FollowSession session : List.copyOf(sessions)) {
+        for (FollowSession session : sessions.all()) {
             session.stop();
         }
     }
 
     /** Ends what is still there. */
     void kill() {
-        for (WebSocketOutput socket : List.copyOf(sockets)) {
+        for (WebSocketOutput socket : sockets.all()) {
             socket.kill();
         }
         shared.close();

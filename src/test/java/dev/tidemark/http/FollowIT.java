@@ -758,7 +758,7 @@ class FollowIT {
             subscription.hello();
             subscription.play(s -> s.events(stream.last(1)));
             subscription.play(s -> s.caughtUp(stream.end()));
-            Thread.sleep(1_300);
+            Thread.sleep(1_800);
             subscription.play(s -> s.closed(new Problem(Kind.UNAVAILABLE, "later"), stream.end()));
             var answer = raw.answer();
             assertEquals(200, answer.status());

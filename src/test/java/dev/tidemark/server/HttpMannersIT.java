@@ -22,7 +22,8 @@ class HttpMannersIT {
     private static final int BODY_MAX = 16 << 20;
 
     @RegisterExtension
-    static final RunningServer SERVER = new RunningServer(Map.of("TIDEMARK_HTTP_BODY_TIMEOUT", "2s", "TIDEMARK_HTTP_IDLE_TIMEOUT", "4s"));
+    static final RunningServer SERVER =
+            new RunningServer(Map.of("TIDEMARK_HTTP_BODY_TIMEOUT", "2s", "TIDEMARK_HTTP_IDLE_TIMEOUT", "4s"));
 
     private static RawClient raw() throws IOException {
         return new RawClient(URI.create(SERVER.url()).getPort());
@@ -77,7 +78,8 @@ class HttpMannersIT {
         assertEquals(413, ask(POST + "Content-Length: " + (BODY_MAX + 1) + "\r\n\r\n"));
         try (RawClient client = raw()) {
             client.send(POST + "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n");
-            byte[] piece = ("10000\r\n" + "{}\n".repeat(21_845) + "\n\r\n").getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+            byte[] piece = ("10000\r\n" + "{}\n".repeat(21_845) + "\n\r\n")
+                    .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
             int sent = 0;
             try {
                 while (client.in.available() == 0 && sent < 2 * BODY_MAX) {
@@ -94,7 +96,8 @@ class HttpMannersIT {
 
     @Test
     void whoSendsAByteNowAndThenIsEndedWithinABound() throws IOException {
-        for (String start : List.of(POST + "Content-Length: 1000\r\n\r\n", POST + "Transfer-Encoding: chunked\r\n\r\n3e8\r\n")) {
+        for (String start :
+                List.of(POST + "Content-Length: 1000\r\n\r\n", POST + "Transfer-Encoding: chunked\r\n\r\n3e8\r\n")) {
             try (RawClient client = raw()) {
                 client.send(start);
                 long startNs = System.nanoTime();

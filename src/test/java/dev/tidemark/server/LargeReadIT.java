@@ -58,7 +58,8 @@ class LargeReadIT {
                         all.add(ms);
                     }
                 }
-                beside[0] = all.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+                beside[0] =
+                        all.stream().mapToDouble(Double::doubleValue).sorted().toArray();
             });
             others.start();
             readSlowly(server);
@@ -67,9 +68,7 @@ class LargeReadIT {
             others.join();
             System.out.printf(
                     "append to another stream: half within %.1f ms alone, %.1f ms beside the reads (p99 %.1f ms)%n",
-                    alone[alone.length / 2],
-                    beside[0][beside[0].length / 2],
-                    beside[0][beside[0].length * 99 / 100]);
+                    alone[alone.length / 2], beside[0][beside[0].length / 2], beside[0][beside[0].length * 99 / 100]);
             server.assertCleanLog();
             assertEquals(ServerProcess.TERMINATED, server.terminate());
         }
@@ -111,8 +110,8 @@ class LargeReadIT {
     private static RawClient ask(ServerProcess server) throws IOException {
         URI url = URI.create(server.url());
         RawClient client = new RawClient(url.getPort());
-        return client.send("GET /v1/streams/s/events HTTP/1.0\r\nHost: localhost\r\n"
-                + "Accept: application/x-ndjson\r\n\r\n");
+        return client.send(
+                "GET /v1/streams/s/events HTTP/1.0\r\nHost: localhost\r\n" + "Accept: application/x-ndjson\r\n\r\n");
     }
 
     private static void leaveHalfWay(ServerProcess server) throws Exception {
@@ -136,7 +135,12 @@ class LargeReadIT {
     }
 
     private static long cpuMs(ServerProcess server) {
-        return server.process().toHandle().info().totalCpuDuration().orElseThrow().toMillis();
+        return server.process()
+                .toHandle()
+                .info()
+                .totalCpuDuration()
+                .orElseThrow()
+                .toMillis();
     }
 
     private static void readSlowly(ServerProcess server) throws Exception {
@@ -184,7 +188,7 @@ class LargeReadIT {
             assertEquals(10, first.json().getJsonArray("events").size());
             assertTrue(firstMs < 5_000, "the first read took " + firstMs + " ms");
             readSlowlyToTheEnd(server);
-        } 
+        }
     }
 
     private static void readSlowlyToTheEnd(ServerProcess server) {

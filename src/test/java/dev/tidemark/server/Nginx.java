@@ -57,7 +57,11 @@ final class Nginx implements AutoCloseable {
                 .replace("SERVER", server)
                 .replace("TIMEOUTS", timeouts));
         process = new ProcessBuilder(
-                        BINARY.toString(), "-p", home.toString(), "-c", home.resolve("nginx.conf").toString())
+                        BINARY.toString(),
+                        "-p",
+                        home.toString(),
+                        "-c",
+                        home.resolve("nginx.conf").toString())
                 .redirectErrorStream(true)
                 .redirectOutput(home.resolve("log").toFile())
                 .start();

@@ -19,7 +19,10 @@ class OtherPagesIT {
 
     @RegisterExtension
     static final RunningServer SERVER = new RunningServer(Map.of(
-            "TIDEMARK_HTTP_ALLOWED_ORIGINS", ALLOWED + ",http://other.example:8080", "TIDEMARK_HTTP_HOSTS", "log.example.org"));
+            "TIDEMARK_HTTP_ALLOWED_ORIGINS",
+            ALLOWED + ",http://other.example:8080",
+            "TIDEMARK_HTTP_HOSTS",
+            "log.example.org"));
 
     private static final String UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
             + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
@@ -30,7 +33,8 @@ class OtherPagesIT {
 
     private static RawClient.Answer ask(String line, String host, String headers) throws IOException {
         try (RawClient client = new RawClient(port())) {
-            return client.send(line + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "\r\n").answer();
+            return client.send(line + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "\r\n")
+                    .answer();
         }
     }
 
@@ -89,7 +93,10 @@ class OtherPagesIT {
         for (String origin : foreign()) {
             String header = "Origin: " + origin + "\r\n";
             assertEquals(403, ask("GET /v1/streams", host, header).status(), origin);
-            assertEquals(403, ask("GET /v1/streams/s/events", host, header + "Accept: text/event-stream\r\n").status());
+            assertEquals(
+                    403,
+                    ask("GET /v1/streams/s/events", host, header + "Accept: text/event-stream\r\n")
+                            .status());
             RawClient.Answer append = ask("POST /v1/streams/s/events", host, header + "Content-Length: 0\r\n");
             assertEquals(403, append.status(), origin);
             assertEquals("", append.header("access-control-allow-origin"));
@@ -107,14 +114,12 @@ class OtherPagesIT {
     void preflightsAreAnsweredForThoseNamedOnly() throws IOException {
         String asks = "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type\r\n";
         String host = "localhost:" + port();
-        RawClient.Answer allowed =
-                ask("OPTIONS /v1/streams/s/events", host, "Origin: " + ALLOWED + "\r\n" + asks);
+        RawClient.Answer allowed = ask("OPTIONS /v1/streams/s/events", host, "Origin: " + ALLOWED + "\r\n" + asks);
         assertEquals(204, allowed.status());
         assertEquals(ALLOWED, allowed.header("access-control-allow-origin"));
         assertTrue(allowed.header("access-control-allow-methods").contains("POST"));
         for (String origin : foreign()) {
-            RawClient.Answer refused =
-                    ask("OPTIONS /v1/streams/s/events", host, "Origin: " + origin + "\r\n" + asks);
+            RawClient.Answer refused = ask("OPTIONS /v1/streams/s/events", host, "Origin: " + origin + "\r\n" + asks);
             assertEquals(403, refused.status(), origin);
             assertEquals("", refused.header("access-control-allow-origin"));
         }
@@ -122,7 +127,8 @@ class OtherPagesIT {
 
     @Test
     void namesThatOthersLetPointHereAreRefusedOnWebSocketToo() throws IOException {
-        for (String host : List.of("evil.example", "localhost.evil.example:" + port(), "log.example.org.evil.example")) {
+        for (String host :
+                List.of("evil.example", "localhost.evil.example:" + port(), "log.example.org.evil.example")) {
             assertEquals(403, webSocket(host, ""), host);
             assertEquals(403, webSocket(host, "Origin: http://" + host + "\r\n"), "its own page: " + host);
             assertEquals(403, ask("GET /health/live", host, "").status(), host);

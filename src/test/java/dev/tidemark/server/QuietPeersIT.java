@@ -115,7 +115,8 @@ class QuietPeersIT {
             assertEquals(2, subscribers(api));
             // It answers pings, and so it stays.
             for (int i = 0; i < 10 * (2 * PING_SECONDS + 3); i++) {
-                assertEquals(201, api.append("s", List.of(Crowd.payload(number++))).status());
+                assertEquals(
+                        201, api.append("s", List.of(Crowd.payload(number++))).status());
                 Waiting.ms(100);
             }
             assertEquals(2, subscribers(api));
@@ -123,7 +124,8 @@ class QuietPeersIT {
             long goneNs = System.nanoTime();
             while (subscribers(api) == 2) {
                 assertTrue(System.nanoTime() - goneNs < GONE_SECONDS_MAX * 1_000_000_000L, "still served");
-                assertEquals(201, api.append("s", List.of(Crowd.payload(number++))).status());
+                assertEquals(
+                        201, api.append("s", List.of(Crowd.payload(number++))).status());
                 Waiting.ms(100);
             }
             System.out.printf(

@@ -36,7 +36,8 @@ class QuietStreamsIT {
                 PlainRedis redis = PlainRedis.ofChild(dir)) {
             Api api = server.api();
             for (int i = 0; i < STREAMS; i++) {
-                assertEquals(201, api.append("quiet-" + i, List.of(Crowd.payload(0))).status());
+                assertEquals(
+                        201, api.append("quiet-" + i, List.of(Crowd.payload(0))).status());
             }
             assertEquals(201, api.append("other", List.of(Crowd.payload(0))).status());
             var warm = latencies(api);
@@ -61,7 +62,8 @@ class QuietStreamsIT {
             assertTrue(connectionsAfter < 30, "connections " + connectionsAfter);
 
             for (int i = 0; i < STREAMS; i++) {
-                assertEquals(201, api.append("quiet-" + i, List.of(Crowd.payload(1))).status());
+                assertEquals(
+                        201, api.append("quiet-" + i, List.of(Crowd.payload(1))).status());
             }
             crowd.await("the next event", 20, members, member -> member.last() == 1);
             for (Crowd.Member member : members) {

@@ -68,7 +68,9 @@ class ShutdownIT {
             writer.join();
             server.awaitLogEnd();
             assertEquals(ServerProcess.TERMINATED, server.process().exitValue());
-            assertTrue(server.log().stream().anyMatch(line -> line.endsWith("stopped")), () -> String.join("\n", server.log()));
+            assertTrue(
+                    server.log().stream().anyMatch(line -> line.endsWith("stopped")),
+                    () -> String.join("\n", server.log()));
             server.assertCleanLog();
 
             for (Crowd.Member member : fast) {
@@ -79,7 +81,8 @@ class ShutdownIT {
                     .map(member -> new JsonObject(member.lastOther()).getInteger("retry_after_ms"))
                     .collect(Collectors.toSet());
             assertTrue(hints.size() > FOLLOWERS / 2, "not all at the same moment: " + hints.size());
-            assertEquals(Set.of(), otherStatuses(), "an append that isn't stored is refused with 503, or not taken at all");
+            assertEquals(
+                    Set.of(), otherStatuses(), "an append that isn't stored is refused with 503, or not taken at all");
             try (ServerProcess again = ServerProcess.start(dir)) {
                 resume(again, fast);
             }

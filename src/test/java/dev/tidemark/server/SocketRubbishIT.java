@@ -51,7 +51,9 @@ class SocketRubbishIT {
 
     private void append() {
         expected++;
-        assertEquals(201, SERVER.api().append("s", List.of("{\"n\":" + expected + "}")).status());
+        assertEquals(
+                201,
+                SERVER.api().append("s", List.of("{\"n\":" + expected + "}")).status());
     }
 
     private static byte[] utf8(String text) {
@@ -74,7 +76,8 @@ class SocketRubbishIT {
                 JsonObject error = socket.send(rubbish).message();
                 assertEquals("error", error.getString("type"), rubbish);
                 assertEquals(400, error.getInteger("status"));
-                assertFalse(error.encode().contains("Exception") || error.encode().contains("at dev."), error.encode());
+                assertFalse(
+                        error.encode().contains("Exception") || error.encode().contains("at dev."), error.encode());
                 append();
                 assertEquals(expected, socket.message().getJsonObject("data").getInteger("n"));
             }
@@ -97,7 +100,8 @@ class SocketRubbishIT {
             append();
             var seen = other.awaitEvents(2);
             assertEquals(2, seen.size());
-            assertEquals("error", socket.send("nonsense").message().getString("type"), "nothing comes while it is paused");
+            assertEquals(
+                    "error", socket.send("nonsense").message().getString("type"), "nothing comes while it is paused");
             socket.frame(false, RawWebSocket.TEXT, utf8("{\"type\":\"res"))
                     .frame(true, RawWebSocket.PING, new byte[0])
                     .frame(true, RawWebSocket.CONTINUATION, utf8("ume\"}"));

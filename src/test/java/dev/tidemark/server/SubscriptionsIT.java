@@ -82,21 +82,28 @@ class SubscriptionsIT {
     @Tag("R18")
     void anEventOfExactlyAMebibyteArrivesOnEveryWay() throws Exception {
         String text = "\"" + "x".repeat((1 << 20) - 2) + "\"";
-        assertEquals(201, api().append("large", "application/json", Follower.utf8(text)).status());
-        assertEquals(413, api().append("large", "application/json", Follower.utf8(" " + text)).status());
+        assertEquals(
+                201,
+                api().append("large", "application/json", Follower.utf8(text)).status());
+        assertEquals(
+                413,
+                api().append("large", "application/json", Follower.utf8(" " + text))
+                        .status());
         for (String query : List.of("tail=1", "tail=1&batch=true", "after=earliest")) {
             try (RawWebSocket socket = follow("large", query)) {
                 assertEquals("hello", socket.message().getString("type"));
                 JsonObject message = socket.message();
-                JsonObject event = query.contains("batch")
-                        ? message.getJsonArray("events").getJsonObject(0)
-                        : message;
+                JsonObject event =
+                        query.contains("batch") ? message.getJsonArray("events").getJsonObject(0) : message;
                 assertEquals(text.length() - 2, event.getString("data").length());
             }
             if (!query.contains("batch")) {
                 try (EventStream events = new EventStream(url(), "large", query)) {
-                    String data = Objects.requireNonNull(events.awaitEvents(1).get(0).data());
-                    assertEquals(text.length() - 2, new JsonObject(data).getString("data").length());
+                    String data =
+                            Objects.requireNonNull(events.awaitEvents(1).get(0).data());
+                    assertEquals(
+                            text.length() - 2,
+                            new JsonObject(data).getString("data").length());
                 }
             }
         }
@@ -106,7 +113,10 @@ class SubscriptionsIT {
             assertEquals("hello", socket.message().getString("type"));
             assertEquals("caught_up", socket.message().getString("type"));
             var unused = events.await("caught_up");
-            assertEquals(201, api().append("large", "application/json", Follower.utf8(text)).status());
+            assertEquals(
+                    201,
+                    api().append("large", "application/json", Follower.utf8(text))
+                            .status());
             assertEquals(text.length() - 2, socket.message().getString("data").length());
             assertEquals(1, events.awaitEvents(1).size());
         }
@@ -122,7 +132,9 @@ class SubscriptionsIT {
             int seen = 0;
             while (seen < 30_000) {
                 RawWebSocket.Frame frame = socket.next();
-                assertTrue(frame.payload().length() < 64 << 10, "a frame of " + frame.payload().length());
+                assertTrue(
+                        frame.payload().length() < 64 << 10,
+                        "a frame of " + frame.payload().length());
                 JsonArray events = frame.json().getJsonArray("events");
                 for (int i = 0; i < events.size(); i++) {
                     assertEquals(++seen, number(events.getJsonObject(i)));
@@ -164,11 +176,16 @@ class SubscriptionsIT {
         numbers("errors", 1, 2);
         String ahead = "EVTAzL8n0Y58m6";
         Map<String, Integer> codes = Map.of(
-                "errors?after=" + ahead, 4500,
-                "errors?after=nonsense", 4500,
-                "errors?tail=-1", 4500,
-                "errors?slow=never", 4500,
-                "nowhere?", 4504);
+                "errors?after=" + ahead,
+                4500,
+                "errors?after=nonsense",
+                4500,
+                "errors?tail=-1",
+                4500,
+                "errors?slow=never",
+                4500,
+                "nowhere?",
+                4504);
         for (var entry : codes.entrySet()) {
             String[] parts = entry.getKey().split("\\?", 2);
             try (RawWebSocket socket = follow(parts[0], parts.length > 1 ? parts[1] : "")) {
@@ -197,8 +214,8 @@ class SubscriptionsIT {
                 assertEquals("tidemark.v1", answer.header("sec-websocket-protocol"));
             }
         }
-        try (RawWebSocket socket = new RawWebSocket(
-                url().getPort(), "/v1/streams/protocols/subscribe", "Sec-WebSocket-Protocol: other")) {
+        try (RawWebSocket socket =
+                new RawWebSocket(url().getPort(), "/v1/streams/protocols/subscribe", "Sec-WebSocket-Protocol: other")) {
             RawClient.Answer answer = socket.raw.answer();
             assertEquals(101, answer.status());
             assertEquals("", answer.header("sec-websocket-protocol"), "the client decides whether it does without");
@@ -214,18 +231,21 @@ class SubscriptionsIT {
             assertEquals(List.of("retry: 2000"), events.blocks().get(0).lines());
             id = Objects.requireNonNull(events.awaitEvents(10).get(3).id());
             assertNull(events.events().get(3).event(), "onmessage gets it");
-            JsonObject event = new JsonObject(Objects.requireNonNull(events.events().get(3).data()));
+            JsonObject event =
+                    new JsonObject(Objects.requireNonNull(events.events().get(3).data()));
             assertEquals(id, event.getString("cursor"));
         }
         for (String way : List.of("last_event_id=" + id, "after=" + id)) {
             try (EventStream events = new EventStream(url(), "resume", way)) {
-                String data = Objects.requireNonNull(events.awaitEvents(6).get(0).data());
+                String data =
+                        Objects.requireNonNull(events.awaitEvents(6).get(0).data());
                 assertEquals(5, number(new JsonObject(data)), way);
             }
         }
         try (EventStream events = new EventStream(url(), "resume", "after=earliest", "Last-Event-ID: " + id)) {
             String data = Objects.requireNonNull(events.awaitEvents(6).get(0).data());
-            assertEquals(5, number(new JsonObject(data)), "what the browser knows comes before what the page asked for");
+            assertEquals(
+                    5, number(new JsonObject(data)), "what the browser knows comes before what the page asked for");
         }
     }
 
@@ -233,7 +253,10 @@ class SubscriptionsIT {
     void aClientThatOffersCompressionGetsTheSameEvents() throws Exception {
         for (int n = 1; n <= 500; n++) {
             String body = "{\"n\":" + n + ",\"text\":\"" + "abc".repeat(n % 90) + "\"}";
-            assertEquals(201, api().append("deflated", "application/json", Follower.utf8(body)).status());
+            assertEquals(
+                    201,
+                    api().append("deflated", "application/json", Follower.utf8(body))
+                            .status());
         }
         Vertx vertx = Vertx.vertx();
         try {
@@ -246,7 +269,8 @@ class SubscriptionsIT {
                             .setPort(url().getPort())
                             .setURI("/v1/streams/deflated/subscribe?after=earliest"))
                     .onSuccess(socket -> {
-                        assertTrue(socket.headers().get("sec-websocket-extensions").startsWith("permessage-deflate"));
+                        assertTrue(
+                                socket.headers().get("sec-websocket-extensions").startsWith("permessage-deflate"));
                         socket.textMessageHandler(messages::add);
                         socket.writeTextMessage("{\"type\":\"pause\"}");
                         socket.writeTextMessage("{\"type\":\"resume\"}");
@@ -261,7 +285,9 @@ class SubscriptionsIT {
                 complained |= message.getString("type").equals("error");
                 if (message.getString("type").equals("event")) {
                     assertEquals(++seen, number(message));
-                    assertEquals("abc".repeat(seen % 90), message.getJsonObject("data").getString("text"));
+                    assertEquals(
+                            "abc".repeat(seen % 90),
+                            message.getJsonObject("data").getString("text"));
                 }
             }
         } finally {
