@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EventStreamOutput implements FollowOutput {
     private static final String FIRST = "retry: 2000\n\n";
+    private static final String RETRY_FIELD = "retry_after_ms";
 
     private final Exchange exchange;
     private final SharedEncoding shared;
@@ -41,6 +42,10 @@ final class EventStreamOutput implements FollowOutput {
 
     @Override
     public void message(String type, JsonOut message, @Nullable Cursor cursor) {
+        block(type, message, cursor, "");
+    }
+
+    private void block(String type, JsonOut message, @Nullable Cursor cursor, String lastLine) {
         JsonOut out = new JsonOut(message.length() + 128);
         if (type.equals("heartbeat")) {
             out.ascii(": keep-alive\n");
@@ -49,7 +54,11 @@ final class EventStreamOutput implements FollowOutput {
         if (cursor != null) {
             out.ascii("id: ").ascii(cursor.toString()).ascii("\n");
         }
-        out.ascii("data: ").rawOnOneLine(message.array(), 0, message.length()).ascii("\n\n");
+        out.ascii("data: ")
+                .rawOnOneLine(message.array(), 0, message.length())
+                .ascii("\n")
+                .ascii(lastLine)
+                .ascii("\n");
         if (begin()) {
             exchange.response().write(out.buffer());
         }
@@ -86,9 +95,19 @@ final class EventStreamOutput implements FollowOutput {
             exchange.refuse(problem);
             return;
         }
-        message("error", problem.message(cursor), cursor);
+        Object retryMs = problem.fields().get(RETRY_FIELD);
+        block("error", problem.message(cursor), cursor, retryMs == null ? "" : "retry: " + retryMs + "\n");
         if (!exchange.answered()) {
             exchange.response().end();
+        }
+    }
+
+    /** Inside an event stream: a browser that gets a status that isn't 200 never comes again. */
+    @Override
+    public void failForNow(ProblemJson problem) {
+        exchange.peer().closeSoon();
+        if (begin()) {
+            fail(problem, null);
         }
     }
 }

@@ -42,6 +42,7 @@ final class Exchange {
 
     private @Nullable String corsOrigin;
     private @Nullable Runnable abandoned;
+    private @Nullable TcpPulse pulse;
     /** Since when the client takes too little of the answer; 0 if it doesn't. */
     private long fullSinceNs;
 
@@ -323,8 +324,12 @@ final class Exchange {
         }
     }
 
-    /** Ends an answer that the client takes nothing of any more. */
+    /** Ends an answer that the client takes nothing of any more, or that nobody is there to take. */
     private void tickAnswer(long nowNs) {
+        if (!answered() && response.headWritten() && isLost(nowNs)) {
+            peer.abort();
+            return;
+        }
         if (answered() || !response.headWritten() || !response.writeQueueFull()) {
             fullSinceNs = 0;
         } else if (fullSinceNs == 0) {
@@ -332,5 +337,14 @@ final class Exchange {
         } else if (nowNs - fullSinceNs >= edge.options().timeouts().stallMs() * 1_000_000) {
             peer.abort();
         }
+    }
+
+    private boolean isLost(long nowNs) {
+        TcpPulse known = pulse;
+        if (known == null) {
+            known = TcpPulse.of(peer.channel(), edge.options().timeouts(), nowNs);
+            pulse = known;
+        }
+        return known.isLost(nowNs);
     }
 }

@@ -21,6 +21,9 @@ interface FollowOutput {
     /** Whether more may be written now. */
     boolean writable();
 
+    /** Says what went wrong although nothing was said yet, in a way that lets browsers come again by themselves; then closes. */
+    void failForNow(ProblemJson problem);
+
     /** When something was written last, monotonic nanoseconds. */
     long lastWriteNs();
 

@@ -10,10 +10,8 @@ import io.vertx.core.http.ServerWebSocket;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Base64;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Following a stream over WebSocket or as an event stream: starts sessions and keeps those of this event loop. */
@@ -23,9 +21,12 @@ final class FollowRoutes {
     private final Reads reads;
     private final HttpOptions options;
     private final Clock clock;
-    private final SharedEncoding shared = new SharedEncoding();
-    private final Set<FollowSession> sessions = new HashSet<>();
-    private final Set<WebSocketOutput> sockets = new HashSet<>();
+    private final FollowFigures figures = new FollowFigures();
+    private final SharedEncoding shared = new SharedEncoding(figures);
+    private final Turns<FollowSession> sessions = new Turns<>();
+    private final Turns<WebSocketOutput> sockets = new Turns<>();
+    private long waitingBytes;
+    private boolean stopping;
 
     FollowRoutes(Reads reads, HttpOptions options, Clock clock) {
         this.reads = reads;
@@ -110,7 +111,7 @@ final class FollowRoutes {
             output.fail(ProblemJson.of(wrong == null ? Problem.badRequest("malformed") : wrong), null);
             return;
         }
-        FollowSession session = new FollowSession(output, parameters, sessions::remove);
+        FollowSession session = new FollowSession(output, parameters, figures, sessions::remove);
         sessions.add(session);
         socket.closeHandler(v -> {
             sockets.remove(output);
@@ -129,7 +130,7 @@ final class FollowRoutes {
                 exchange.onlyHeader("Last-Event-ID"),
                 options.timeouts().heartbeatMs());
         EventStreamOutput output = new EventStreamOutput(exchange, shared, clock);
-        FollowSession session = new FollowSession(output, parameters, sessions::remove);
+        FollowSession session = new FollowSession(output, parameters, figures, sessions::remove);
         sessions.add(session);
         exchange.onAbandoned(session::gone);
         output.onDrained(session::drained);
@@ -137,6 +138,10 @@ final class FollowRoutes {
     }
 
     private void start(FollowSession session, StreamName name) {
+        if (stopping) {
+            session.refuse();
+            return;
+        }
         try {
             session.start(reads, name);
         } catch (RuntimeException e) {
@@ -151,27 +156,39 @@ final class FollowRoutes {
         return sockets.size();
     }
 
+    FollowFigures figures() {
+        return figures;
+    }
+
     void tick(long nowNs) {
-        for (WebSocketOutput socket : List.copyOf(sockets)) {
+        // What was encoded is for those who asked in the same moment; nothing that memory may want is held on to.
+        shared.clear();
+        for (WebSocketOutput socket : sockets.next()) {
+            waitingBytes += socket.waitingBytes();
             socket.tick(nowNs);
         }
-        for (FollowSession session : List.copyOf(sessions)) {
+        if (sockets.roundIsOver()) {
+            figures.waiting(waitingBytes);
+            waitingBytes = 0;
+        }
+        for (FollowSession session : sessions.next()) {
             session.tick(nowNs);
         }
     }
 
     /** Tells every follower where to resume, and closes. */
     void stop() {
-        for (FollowSession session : List.copyOf(sessions)) {
+        stopping = true;
+        for (FollowSession session : sessions.all()) {
             session.stop();
         }
     }
 
     /** Ends what is still there. */
     void kill() {
-        for (WebSocketOutput socket : List.copyOf(sockets)) {
+        for (WebSocketOutput socket : sockets.all()) {
             socket.kill();
         }
-        shared.clear();
+        shared.close();
     }
 }

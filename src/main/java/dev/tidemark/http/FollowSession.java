@@ -22,8 +22,12 @@ import org.jspecify.annotations.Nullable;
  * streams. Used on the connection's event loop.
  */
 final class FollowSession implements Subscriber {
+    private static final long RETRY_MS_MIN = 500;
+    private static final long RETRY_MS_MAX = 5_000;
+
     private final FollowOutput output;
     private final FollowParameters parameters;
+    private final FollowFigures figures;
     private final Consumer<FollowSession> ended;
 
     private @Nullable Subscription subscription;
@@ -31,8 +35,10 @@ final class FollowSession implements Subscriber {
     private boolean over;
 
     /** @param ended told once, when nothing more will be written */
-    FollowSession(FollowOutput output, FollowParameters parameters, Consumer<FollowSession> ended) {
+    FollowSession(
+            FollowOutput output, FollowParameters parameters, FollowFigures figures, Consumer<FollowSession> ended) {
         this.output = output;
+        this.figures = figures;
         this.parameters = parameters;
         this.ended = ended;
     }
@@ -67,6 +73,7 @@ final class FollowSession implements Subscriber {
     @Override
     public void events(List<Slice> events) {
         if (!over) {
+            figures.given(EventWriter.count(events));
             output.events(events);
         }
     }
@@ -148,14 +155,36 @@ final class FollowSession implements Subscriber {
     void fail(Throwable failure, @Nullable Cursor cursor) {
         if (!over) {
             finish();
-            output.fail(ProblemJson.of(failure), cursor);
+            output.fail(ProblemJson.of(withHint(failure)), cursor);
         }
     }
 
     /** The server stops: the client is told where to resume. */
     void stop() {
-        Cursor cursor = subscription == null ? null : subscription.cursor();
-        fail(new Problem(Kind.UNAVAILABLE, "the server is stopping; reconnect and resume with the cursor"), cursor);
+        if (greeted && subscription != null) {
+            fail(stopping(), subscription.cursor());
+        } else {
+            refuse();
+        }
+    }
+
+    /** The server stops, and the client was given nothing yet. */
+    void refuse() {
+        if (!over) {
+            finish();
+            output.failForNow(ProblemJson.of(withHint(stopping())));
+        }
+    }
+
+    private static Problem stopping() {
+        return new Problem(Kind.UNAVAILABLE, "the server is stopping; reconnect and resume with the cursor");
+    }
+
+    /** When to come again: another time for each, so that not all come in the same moment. */
+    private static Throwable withHint(Throwable failure) {
+        return failure instanceof Problem problem && problem.kind() == Kind.UNAVAILABLE
+                ? problem.with("retry_after_ms", ThreadLocalRandom.current().nextLong(RETRY_MS_MIN, RETRY_MS_MAX))
+                : failure;
     }
 
     private void finish() {

@@ -7,6 +7,8 @@ import dev.tidemark.read.Reads;
 import dev.tidemark.retention.FoldRequests;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtensionHandler;
+import io.netty.handler.codec.http.websocketx.extensions.compression.PerMessageDeflateServerExtensionHandshaker;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -15,8 +17,10 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.impl.HttpServerConnection;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.zip.Deflater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +30,7 @@ import org.slf4j.LoggerFactory;
  * and hands requests to {@link Routes}. Whatever it holds belongs to its event loop.
  */
 public final class HttpEdge extends VerticleBase {
+    private static final int MAX_WINDOW_SIZE = PerMessageDeflateServerExtensionHandshaker.MAX_WINDOW_SIZE;
     private static final Logger LOG = LoggerFactory.getLogger(HttpEdge.class);
     private static final long TICK_MS = 100;
     /** Pieces of a body as they come from the decoder. */
@@ -73,6 +78,11 @@ public final class HttpEdge extends VerticleBase {
         return bodies;
     }
 
+    /** What its followers were given. Any thread. */
+    public FollowFigures followFigures() {
+        return follow.figures();
+    }
+
     /** The port it listens on, once started. */
     public int port() {
         return server == null ? 0 : server.actualPort();
@@ -107,11 +117,12 @@ public final class HttpEdge extends VerticleBase {
                 .setMaxHeaderSize(options.headerBytesMax())
                 .setMaxChunkSize(BODY_PIECE_BYTES)
                 .setWebSocketSubProtocols(List.of("tidemark.v1"))
-                .setPerMessageWebSocketCompressionSupported(false)
+                .setPerMessageWebSocketCompressionSupported(options.webSocketCompression())
                 .setPerFrameWebSocketCompressionSupported(false)
                 .setMaxWebSocketFrameSize(options.clientMessageBytesMax())
                 .setMaxWebSocketMessageSize(options.clientMessageBytesMax())
-                .setWebSocketClosingTimeout((int) Math.max(1, options.timeouts().closeMs() / 1_000));
+                // We cut off ourselves who doesn't close; this is only a net under that.
+                .setWebSocketClosingTimeout((int) (1 + options.timeouts().closeMsMax() / 1_000));
     }
 
     // ---- connections
@@ -121,9 +132,25 @@ public final class HttpEdge extends VerticleBase {
             connection.close();
             return;
         }
+        if (options.webSocketCompression()) {
+            offerCompression(connection);
+        }
         peers.put(connection, new Peer(connection, options.timeouts(), clock));
         connection.closeHandler(v -> peers.remove(connection));
         connection.exceptionHandler(e -> LOG.debug("a connection failed", e));
+    }
+
+    /** As Vert.x would have done, but with a bound for what a message of a client may become. */
+    private void offerCompression(HttpConnection connection) {
+        var handshaker = new PerMessageDeflateServerExtensionHandshaker(
+                Deflater.BEST_SPEED, false, MAX_WINDOW_SIZE, true, true, options.clientMessageBytesMax());
+        ((HttpServerConnection) connection)
+                .channelHandlerContext()
+                .pipeline()
+                .replace(
+                        WebSocketServerExtensionHandler.class,
+                        "webSocketExtensionHandler",
+                        new WebSocketServerExtensionHandler(handshaker));
     }
 
     /** It isn't an HTTP connection any more. */
@@ -158,7 +185,7 @@ public final class HttpEdge extends VerticleBase {
             exchange.refuse(wrong);
         } else {
             exchange.guard(() -> {
-                if (stopping) {
+                if (stopping && !routes.answersWhileStopping(exchange)) {
                     exchange.refuseAndClose(ProblemJson.of(
                             Problem.unavailable(Problem.Stored.NO, "the server is stopping; nothing was stored")));
                 } else if (admission.admits(exchange)) {

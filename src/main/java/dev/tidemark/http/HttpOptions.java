@@ -17,6 +17,7 @@ import java.util.List;
  * @param connectionsMax connections of one event loop; more are closed at once
  * @param subscriberBufferBytes bytes that may wait for one slow reader or subscriber
  * @param clientMessageBytesMax longest WebSocket message that a client may send
+ * @param webSocketCompression whether events are compressed for WebSocket clients that offer it
  * @param timeouts how long things may take
  */
 public record HttpOptions(
@@ -31,6 +32,7 @@ public record HttpOptions(
         int connectionsMax,
         int subscriberBufferBytes,
         int clientMessageBytesMax,
+        boolean webSocketCompression,
         Timeouts timeouts) {
     /** API.md's defaults. */
     public static final HttpOptions DEFAULT = new HttpOptions(
@@ -45,6 +47,7 @@ public record HttpOptions(
             50_000,
             1 << 20,
             64 << 10,
+            false,
             Timeouts.DEFAULT);
 
     /** @throws IllegalArgumentException naming what is out of range */
@@ -80,6 +83,25 @@ public record HttpOptions(
                 connectionsMax,
                 subscriberBufferBytes,
                 clientMessageBytesMax,
+                webSocketCompression,
+                timeouts);
+    }
+
+    /** The same with compression for WebSocket clients that offer it. */
+    public HttpOptions compressing() {
+        return new HttpOptions(
+                host,
+                port,
+                hosts,
+                allowedOrigins,
+                limits,
+                requestLineBytesMax,
+                headerBytesMax,
+                bodiesBytesMax,
+                connectionsMax,
+                subscriberBufferBytes,
+                clientMessageBytesMax,
+                true,
                 timeouts);
     }
 
@@ -108,9 +130,14 @@ public record HttpOptions(
             check("close timeout", closeMs, 1, Integer.MAX_VALUE);
         }
 
-        /** How long a client may take nothing of what waits for it, before it is cut off. */
+        /** How long a client that is there may take nothing of what waits for it, before it is cut off. */
         public long stallMs() {
             return 15 * pongMs;
+        }
+
+        /** How long a client that takes what waits for it, but slowly, has until it has seen why it is closed. */
+        public long closeMsMax() {
+            return 12 * closeMs;
         }
     }
 }

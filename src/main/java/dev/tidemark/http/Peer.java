@@ -1,6 +1,7 @@
 package dev.tidemark.http;
 
 import dev.tidemark.event.Clock;
+import io.netty.channel.Channel;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.impl.HttpServerConnection;
 import java.util.concurrent.atomic.AtomicLong;
@@ -88,6 +89,10 @@ final class Peer {
     void abort() {
         enter(State.CLOSING);
         var unused = ((HttpServerConnection) connection).channelHandlerContext().close();
+    }
+
+    Channel channel() {
+        return ((HttpServerConnection) connection).channelHandlerContext().channel();
     }
 
     /** Sends what was written, when there may be no later. */

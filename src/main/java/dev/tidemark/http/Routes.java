@@ -77,6 +77,19 @@ final class Routes {
         }
     }
 
+    /** What can be said while the server stops, without touching a stream: how it is, and to followers that they shall come again. */
+    boolean answersWhileStopping(Exchange exchange) {
+        Resource resource = Resource.of(exchange.target().segments());
+        if (resource == null || !exchange.method().equals(HttpMethod.GET)) {
+            return false;
+        }
+        return switch (resource) {
+            case LIVE, READY, METRICS, SUBSCRIBE -> true;
+            case EVENTS -> Accept.of(exchange.header("accept")) == Accept.EVENT_STREAM;
+            default -> false;
+        };
+    }
+
     private void ofServer(Exchange exchange, Resource resource) {
         switch (resource) {
             case HOME -> health.text(exchange, HOME_TEXT);

@@ -15,6 +15,7 @@ final class WebSocketFrames {
     static final int HEAD_MAX = 10;
 
     private static final int FINAL_TEXT = 0x81;
+    private static final int COMPRESSED = 0x40;
     private static final int SHORT_MAX = 125;
     private static final int TWO_BYTES = 126;
     private static final int EIGHT_BYTES = 127;
@@ -29,7 +30,25 @@ final class WebSocketFrames {
 
     /** Writes the head of a text frame. */
     static void writeTextHead(ByteBuf out, int payloadLength) {
-        out.writeByte(FINAL_TEXT);
+        writeHead(out, FINAL_TEXT, payloadLength);
+    }
+
+    /** Writes the head of a text frame whose payload is compressed (RFC 7692). */
+    static void writeCompressedTextHead(ByteBuf out, int payloadLength) {
+        writeHead(out, FINAL_TEXT | COMPRESSED, payloadLength);
+    }
+
+    /** Reads over a head that {@link #writeTextHead} wrote; gives the length of the payload behind it. */
+    static int readTextHead(ByteBuf in) {
+        in.skipBytes(1);
+        int length = in.readUnsignedByte();
+        return length <= SHORT_MAX
+                ? length
+                : length == TWO_BYTES ? in.readUnsignedShort() : Math.toIntExact(in.readLong());
+    }
+
+    private static void writeHead(ByteBuf out, int first, int payloadLength) {
+        out.writeByte(first);
         if (payloadLength <= SHORT_MAX) {
             out.writeByte(payloadLength);
         } else if (payloadLength <= TWO_BYTES_MAX) {

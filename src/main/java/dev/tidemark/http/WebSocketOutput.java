@@ -8,7 +8,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.compression.DecompressionException;
 import io.netty.handler.codec.http.websocketx.CorruptedWebSocketFrameException;
+import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
+import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionDecoder;
 import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
@@ -22,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * followers share them. Vert.x does everything else: handshake, decoding, pings, close.
  *
  * <p>Memory: what the client hasn't taken waits in the channel; {@link #writable} turns false above the configured bound. A peer that
- * doesn't answer a ping in time is cut off; while something waits for it a ping can't reach it, and it is cut off when it takes nothing
- * of that for long.
+ * doesn't answer a ping in time is cut off. While something waits for it a ping can't reach it: then it is cut off when its machine
+ * answers nothing ({@link TcpPulse}), or when it takes nothing of what waits for long.
  */
 final class WebSocketOutput implements FollowOutput {
     private static final int REASON_BYTES_MAX = 123;
@@ -42,10 +45,15 @@ final class WebSocketOutput implements FollowOutput {
 
     private Runnable drained = () -> {};
     private IntConsumer malformed = code -> {};
+    private final TcpPulse pulse;
     private long lastWriteNs;
     private long written;
+    private boolean compressed;
+    private boolean begun;
     private boolean closing;
+    private long closingNs;
     private long killAtNs;
+    private long closingWaiting;
     private long pingedNs;
     private boolean pongDue;
     private long taken;
@@ -60,6 +68,7 @@ final class WebSocketOutput implements FollowOutput {
         channel = ((WebSocketInternal) socket).channelHandlerContext();
         lastWriteNs = clock.monotonicNs();
         pingedNs = lastWriteNs;
+        pulse = TcpPulse.of(channel.channel(), options.timeouts(), lastWriteNs);
         channel.channel().config().setOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         socket.setWriteQueueMaxSize(options.subscriberBufferBytes());
         socket.pongHandler(pong -> pongDue = false);
@@ -84,6 +93,9 @@ final class WebSocketOutput implements FollowOutput {
             if (cause instanceof CorruptedWebSocketFrameException frame) {
                 corrupted = true;
                 malformed.accept(frame.closeStatus().code());
+            } else if (cause instanceof DecompressionException) {
+                corrupted = true;
+                malformed.accept(WebSocketCloseStatus.MESSAGE_TOO_BIG.code());
             } else {
                 context.fireExceptionCaught(cause);
             }
@@ -111,7 +123,12 @@ final class WebSocketOutput implements FollowOutput {
 
     @Override
     public void events(List<Slice> events) {
-        write(batch ? shared.batchFrames(events, channel.alloc()) : shared.frames(events, channel.alloc()));
+        if (!begun) {
+            begun = true;
+            compressed =
+                    options.webSocketCompression() && channel.pipeline().get(WebSocketExtensionDecoder.class) != null;
+        }
+        write(shared.frames(events, batch, compressed, channel.alloc()));
     }
 
     @Override
@@ -151,18 +168,24 @@ final class WebSocketOutput implements FollowOutput {
         close(problem.closeCode(), problem.detail());
     }
 
+    @Override
+    public void failForNow(ProblemJson problem) {
+        fail(problem, null);
+    }
+
     /** Tells what is wrong with a message of the client; the socket stays. */
     void complain(ProblemJson problem) {
         text(problem.message(null));
     }
 
-    /** Sends a close frame; cut off if the client doesn't close too. */
+    /** Sends a close frame; the client is cut off if it doesn't close too, but has the time to take what waits before the frame. */
     void close(short code, String reason) {
         if (closing) {
             return;
         }
         closing = true;
-        killAtNs = clock.monotonicNs() + options.timeouts().closeMs() * 1_000_000;
+        closingNs = clock.monotonicNs();
+        closingWaiting = Long.MAX_VALUE;
         if (!socket.isClosed()) {
             socket.close(code, fit(reason));
         }
@@ -184,12 +207,14 @@ final class WebSocketOutput implements FollowOutput {
     /** Looks at the deadlines of ping and close. */
     void tick(long nowNs) {
         if (closing) {
-            if (nowNs - killAtNs >= 0) {
-                kill();
-            }
+            tickClosing(nowNs);
             return;
         }
         HttpOptions.Timeouts timeouts = options.timeouts();
+        if (pulse.isLost(nowNs)) {
+            kill();
+            return;
+        }
         long waiting = waitingBytes();
         if (waiting == 0 || written - waiting != taken) {
             taken = written - waiting;
@@ -209,8 +234,20 @@ final class WebSocketOutput implements FollowOutput {
         }
     }
 
+    private void tickClosing(long nowNs) {
+        HttpOptions.Timeouts timeouts = options.timeouts();
+        long waiting = waitingBytes();
+        if (waiting < closingWaiting) {
+            closingWaiting = waiting;
+            killAtNs = nowNs + timeouts.closeMs() * 1_000_000;
+        }
+        if (nowNs - killAtNs >= 0 || nowNs - closingNs >= timeouts.closeMsMax() * 1_000_000) {
+            kill();
+        }
+    }
+
     /** Bytes that the client hasn't taken yet, beyond what the operating system holds. */
-    private long waitingBytes() {
+    long waitingBytes() {
         Channel real = channel.channel();
         var mark = real.config().getWriteBufferWaterMark();
         return real.isWritable() ? mark.high() - real.bytesBeforeUnwritable() : mark.low() + real.bytesBeforeWritable();

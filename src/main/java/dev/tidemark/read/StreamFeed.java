@@ -8,7 +8,9 @@ import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.MergedSnapshot;
 import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.keeper.TimelineSnapshot;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,9 @@ final class StreamFeed {
     private static final long PAUSE_NS_MAX = 2_000_000;
     /** Members that may have left before the list is cleaned between rounds. */
     private static final int LEFT_MAX = 16;
+
+    /** Positions whose events are kept during a round: followers that were slow for a moment stand at a few others than the rest. */
+    private static final int BATCHES_MAX = 4;
 
     private final LiveStream stream;
     private final EventLoop loop;
@@ -43,7 +48,9 @@ final class StreamFeed {
     private int nextMember;
     private long roundNs;
     private long restUntilNs;
-    private @Nullable Batch batch;
+    /** Of this round, for the positions asked for last; the newest first. */
+    private final Deque<Batch> batches = new ArrayDeque<>();
+
     private @Nullable ArrivedBatch arrivedBatch;
 
     /** Events behind a position in a snapshot. */
@@ -132,7 +139,7 @@ final class StreamFeed {
         inRound = false;
         // Nothing that the keeper may want to release is held on to.
         snapshot = TimelineSnapshot.COLD;
-        batch = null;
+        batches.clear();
         arrivedBatch = null;
         restUntilNs = nowNs + Math.min(PAUSE_NS_MAX, 4 * roundNs);
         members.removeIf(StreamSubscription::isClosed);
@@ -144,13 +151,19 @@ final class StreamFeed {
 
     /** The events of a snapshot behind a position, up to the size of a batch: the same list for all who ask the same. */
     List<Slice> eventsAfter(StreamSnapshot from, Position after, View view) {
-        Batch last = batch;
-        if (last != null && last.snapshot == from && last.view == view && last.after.equals(after)) {
-            return last.events;
+        for (Batch known : batches) {
+            if (known.snapshot == from && known.view == view && known.after.equals(after)) {
+                return known.events;
+            }
         }
         List<Slice> events = AscendingMerge.through(
                 from.after(after, pace.batchEvents(), pace.batchBytes()), StreamSource.end(from, view));
-        batch = new Batch(from, after, view, events);
+        if (inRound) {
+            if (batches.size() == BATCHES_MAX) {
+                batches.removeLast();
+            }
+            batches.addFirst(new Batch(from, after, view, events));
+        }
         return events;
     }
 

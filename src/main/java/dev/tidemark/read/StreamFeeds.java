@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class StreamFeeds {
     private final Map<Key, StreamFeed> feeds = new ConcurrentHashMap<>();
     private final AtomicLong subscriptions = new AtomicLong();
+    private final AtomicLong behind = new AtomicLong();
     private final Clock clock;
     private final ReadPace pace;
 
@@ -39,6 +40,16 @@ final class StreamFeeds {
     /** Any thread. */
     long subscriptions() {
         return subscriptions.get();
+    }
+
+    /** One more, or one less, is given history. Any thread. */
+    void behind(int more) {
+        behind.addAndGet(more);
+    }
+
+    /** Subscriptions that are given history, or fell behind. Any thread. */
+    long behind() {
+        return behind.get();
     }
 
     /** Any thread: every subscription is ended on its own loop. */

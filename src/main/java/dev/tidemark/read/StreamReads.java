@@ -142,6 +142,11 @@ public final class StreamReads implements Reads, Audits.Port {
         return feeds.subscriptions();
     }
 
+    /** Those of them that are given history, or fell behind. Any thread. */
+    public long subscriptionsBehind() {
+        return feeds.behind();
+    }
+
     /** The server stops: every subscriber is closed with the cursor to resume from. Any thread. */
     public void stop() {
         feeds.stop();

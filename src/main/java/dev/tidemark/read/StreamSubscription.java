@@ -87,6 +87,9 @@ final class StreamSubscription implements Subscription {
     }
 
     private void enter(State next) {
+        if ((state == State.CATCHING_UP) != (next == State.CATCHING_UP)) {
+            feeds.behind(next == State.CATCHING_UP ? 1 : -1);
+        }
         state = next;
     }
 

@@ -43,6 +43,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,7 @@ final class Assembly {
     private final Configuration configuration;
     private final Clock clock;
     private final CallerContext callers;
-    private final List<HttpEdge> edges = new ArrayList<>();
+    private final List<HttpEdge> edges = new CopyOnWriteArrayList<>();
     /** What runs behind the edge, in the order of its start. */
     private final Deque<String> deployed = new ConcurrentLinkedDeque<>();
 
@@ -358,7 +359,7 @@ final class Assembly {
                 Objects.requireNonNull(reservation),
                 fold,
                 directory,
-                new ServerMetrics(group, reader, directory, fold, audits),
+                new ServerMetrics(group, reader, directory, fold, audits, edges),
                 audits,
                 new DiskWatch(
                         Objects.requireNonNull(data).path(),
@@ -408,13 +409,14 @@ final class Assembly {
                 built.connectionsMax(),
                 configuration.subscriberBufferBytes(),
                 built.clientMessageBytesMax(),
+                http.webSocketCompression(),
                 new HttpOptions.Timeouts(
                         http.idleTimeoutMs(),
                         http.bodyTimeoutMs(),
                         timeouts.lingerMs(),
                         timeouts.heartbeatMs(),
-                        timeouts.pingMs(),
-                        timeouts.pongMs(),
+                        http.webSocketPingMs(),
+                        http.webSocketPingMs(),
                         timeouts.closeMs()));
     }
 
@@ -487,16 +489,18 @@ final class Assembly {
 
     private Future<Void> stopEdges() {
         StreamReads reader = reads;
-        if (reader != null) {
-            reader.stop();
-        }
         List<Future<Void>> ended = edges.stream()
                 .map(HttpEdge::deploymentID)
                 .map(id -> id == null ? Future.<Void>succeededFuture() : vertx.undeploy(id))
                 .toList();
         return ended.isEmpty()
                 ? Future.succeededFuture()
-                : Future.join(ended).transform(any -> Future.succeededFuture());
+                : Future.join(ended).transform(any -> {
+                    if (reader != null) {
+                        reader.stop();
+                    }
+                    return Future.succeededFuture();
+                });
     }
 
     /** Waits for the answers to appends under way. */

@@ -60,6 +60,8 @@ public record Configuration(
      * @param headerBytesMax greatest size of a request's headers
      * @param bodyTimeoutMs time for a body to arrive, besides a second for each 64 KiB
      * @param idleTimeoutMs time for a whole request head to arrive
+     * @param webSocketPingMs interval of pings, and time to answer one
+     * @param webSocketCompression whether events are compressed for WebSocket clients that offer it
      */
     public record Http(
             String host,
@@ -68,7 +70,9 @@ public record Configuration(
             List<String> allowedOrigins,
             int headerBytesMax,
             long bodyTimeoutMs,
-            long idleTimeoutMs) {
+            long idleTimeoutMs,
+            long webSocketPingMs,
+            boolean webSocketCompression) {
         public Http {
             hosts = List.copyOf(hosts);
             allowedOrigins = List.copyOf(allowedOrigins);

@@ -52,6 +52,12 @@ public final class ConfigurationKey<T> {
     /** A connection without a whole request head for so long, from its start or its last answer on, is closed. */
     public static final ConfigurationKey<Long> HTTP_IDLE_TIMEOUT =
             key("http.idle_timeout", ValueForm.duration("1s", "1h"), "60s");
+    /** WebSocket clients are pinged so often; one that doesn't answer in the same time again is cut off. */
+    public static final ConfigurationKey<Long> HTTP_WEBSOCKET_PING =
+            key("http.websocket_ping", ValueForm.duration("500ms", "5m"), "20s");
+    /** Whether events are compressed for WebSocket clients that offer it. */
+    public static final ConfigurationKey<Boolean> HTTP_WEBSOCKET_COMPRESSION =
+            key("http.websocket_compression", ValueForm.flag(), "false");
 
     /** Redis to use; {@code none}: our own child process in the data directory. */
     public static final ConfigurationKey<String> REDIS_URL = key(

@@ -162,7 +162,9 @@ public final class ConfigurationLoader {
                 value(ConfigurationKey.HTTP_ALLOWED_ORIGINS),
                 Math.toIntExact(value(ConfigurationKey.HTTP_HEADER_BYTES)),
                 value(ConfigurationKey.HTTP_BODY_TIMEOUT),
-                value(ConfigurationKey.HTTP_IDLE_TIMEOUT));
+                value(ConfigurationKey.HTTP_IDLE_TIMEOUT),
+                value(ConfigurationKey.HTTP_WEBSOCKET_PING),
+                value(ConfigurationKey.HTTP_WEBSOCKET_COMPRESSION));
     }
 
     private Configuration.Redis buildRedis() {

@@ -2,6 +2,8 @@ package dev.tidemark.server;
 
 import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.fold.Folds;
+import dev.tidemark.http.FollowFigures;
+import dev.tidemark.http.HttpEdge;
 import dev.tidemark.keeper.KeeperGroup;
 import dev.tidemark.keeper.LiveStream;
 import dev.tidemark.keeper.StreamDirectory;
@@ -11,7 +13,9 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /** {@code /metrics}: figures that the parts of the server keep anyway, read when they are asked for. Any thread. */
 final class ServerMetrics {
@@ -19,7 +23,14 @@ final class ServerMetrics {
     private final StreamDirectory streams;
     private final Folds folds;
 
-    ServerMetrics(KeeperGroup keepers, StreamReads reads, StreamDirectory streams, Folds folds, Audits audits) {
+    /** @param edges may still grow */
+    ServerMetrics(
+            KeeperGroup keepers,
+            StreamReads reads,
+            StreamDirectory streams,
+            Folds folds,
+            Audits audits,
+            List<HttpEdge> edges) {
         this.streams = streams;
         this.folds = folds;
         counter(
@@ -51,6 +62,26 @@ final class ServerMetrics {
                 keepers,
                 KeeperGroup::memoryBytes);
         gauge("tidemark.subscribers", "Subscriptions under way", reads, StreamReads::subscriptions);
+        gauge(
+                "tidemark.subscribers.behind",
+                "Subscriptions that are given history, or fell behind",
+                reads,
+                StreamReads::subscriptionsBehind);
+        gauge(
+                "tidemark.subscribers.waiting.bytes",
+                "Bytes written for WebSocket subscribers that they haven't taken yet",
+                edges,
+                all -> sum(all, FollowFigures::waitingBytes));
+        counter(
+                "tidemark.subscribers.events",
+                "Events given to subscribers",
+                edges,
+                all -> sum(all, FollowFigures::events));
+        counter(
+                "tidemark.subscribers.encoded.events",
+                "Events put into frames for subscribers; those of one event loop share them",
+                edges,
+                all -> sum(all, FollowFigures::encodedEvents));
         // A gauge: it tells what is wrong now and falls when that is mended or announced; counted on, one loss would
         // grow with each look.
         gauge(
@@ -75,6 +106,14 @@ final class ServerMetrics {
                 .description(description)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    private static double sum(List<HttpEdge> edges, ToLongFunction<FollowFigures> figure) {
+        long sum = 0;
+        for (HttpEdge edge : edges) {
+            sum += figure.applyAsLong(edge.followFigures());
+        }
+        return sum;
     }
 
     private double foldedEvents() {

@@ -88,6 +88,7 @@ final class EdgeFixture implements AutoCloseable {
                 1_000,
                 subscriberBufferBytes,
                 64 << 10,
+                false,
                 timeouts);
     }
 

@@ -127,13 +127,13 @@ class EventWriterTest {
 
     @Test
     void sharedBytesAreEncodedOnceAndFreedWhenTheLastOneIsDone() {
-        SharedEncoding shared = new SharedEncoding();
+        SharedEncoding shared = new SharedEncoding(new FollowFigures());
         List<Slice> list = stream.last(3);
-        ByteBuf one = shared.frames(list, UnpooledByteBufAllocator.DEFAULT);
-        ByteBuf two = shared.frames(list, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf one = shared.frames(list, false, false, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf two = shared.frames(list, false, false, UnpooledByteBufAllocator.DEFAULT);
         assertEquals(one.memoryAddress(), two.memoryAddress());
-        ByteBuf batch = shared.batchFrames(list, UnpooledByteBufAllocator.DEFAULT);
-        ByteBuf other = shared.frames(stream.last(3), UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf batch = shared.frames(list, true, false, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf other = shared.frames(stream.last(3), false, false, UnpooledByteBufAllocator.DEFAULT);
         assertTrue(other.memoryAddress() != one.memoryAddress(), "an equal list is not the same list");
         shared.clear();
         assertEquals(2, one.refCnt());

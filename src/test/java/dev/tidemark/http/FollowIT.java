@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -51,6 +52,10 @@ class FollowIT {
 
     /** Subscribed and greeted. */
     private FakeSubscription greet(RawWebSocket socket) throws Exception {
+        return greet(socket, edge);
+    }
+
+    private static FakeSubscription greet(RawWebSocket socket, EdgeFixture edge) throws Exception {
         FakeSubscription subscription = edge.subscription();
         subscription.hello();
         assertEquals("hello", socket.message().getString("type"));
@@ -495,6 +500,43 @@ class FollowIT {
         }
     }
 
+    @Test
+    @Tag("R12")
+    void whoTakesItsEventsSlowlyStillGetsToSeeWhyItIsClosed() throws Exception {
+        FakeStream stream = edge.reads.stream("s").with("\"" + "x".repeat(60_000) + "\"");
+        try (RawWebSocket socket = follow("")) {
+            FakeSubscription subscription = greet(socket);
+            fill(subscription, stream);
+            subscription.play(s -> s.closed(new Problem(Kind.OVERLOADED, "too slow"), stream.end()));
+            // Longer than the second that a client has which takes nothing.
+            long begun = System.nanoTime();
+            JsonObject message = socket.message();
+            while (message.getString("type").equals("event")) {
+                Thread.sleep(400);
+                message = socket.message();
+            }
+            assertTrue(System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(1_200));
+            assertEquals(stream.end().toString(), message.getString("cursor"));
+            assertEquals(4001, socket.closeCode());
+        }
+    }
+
+    @Test
+    @Tag("R12")
+    void whoTakesNothingIsClosedWithinABound() throws Exception {
+        FakeStream stream = edge.reads.stream("s").with("\"" + "x".repeat(60_000) + "\"");
+        try (RawWebSocket socket = follow("")) {
+            FakeSubscription subscription = greet(socket);
+            fill(subscription, stream);
+            assertTrue(edge.edge.followFigures().events() > 1);
+            Awaitility.await().until(() -> edge.edge.followFigures().waitingBytes() > 60_000);
+            subscription.play(s -> s.closed(new Problem(Kind.OVERLOADED, "too slow"), stream.end()));
+            Awaitility.await()
+                    .atMost(5, TimeUnit.SECONDS)
+                    .until(() -> edge.edge.followFigures().waitingBytes() == 0);
+        }
+    }
+
     // ---- stop
 
     @Test
@@ -515,6 +557,7 @@ class FollowIT {
         assertEquals("error", error.getString("type"));
         assertEquals(stream.end().toString(), error.getString("cursor"));
         assertTrue(error.getBoolean("retryable"));
+        assertTrue(error.getInteger("retry_after_ms") >= 500);
         RawWebSocket.Frame close = socket.next();
         assertEquals(4000, close.closeCode());
         socket.frame(true, RawWebSocket.CLOSE, close.payload().getBytes());
@@ -525,6 +568,48 @@ class FollowIT {
         assertFalse(stopper.isAlive());
         assertTrue(System.nanoTime() - begun < TimeUnit.SECONDS.toNanos(5));
         deaf.close();
+    }
+
+    @Test
+    @Tag("R50")
+    void whoComesWhileItStopsIsToldToComeAgainAtATimeOfItsOwn() throws Exception {
+        edge.reads.stream("s").with("1");
+        // It doesn't answer its close frame, and keeps the server waiting.
+        RawWebSocket deaf = follow("");
+        greet(deaf);
+        List<RawClient> waiting = List.of(edge.raw(), edge.raw(), edge.raw(), edge.raw(), edge.raw());
+        for (RawClient client : waiting) {
+            client.send(EdgeFixture.head("GET /health/live"));
+            assertEquals(200, client.answer().status());
+        }
+        Thread stopper = new Thread(edge::stop);
+        stopper.start();
+        assertEquals("error", deaf.message().getString("type"));
+        waiting.get(0).send(RawWebSocket.handshake(edge.port, "/v1/streams/s/subscribe"));
+        try (RawWebSocket late = new RawWebSocket(waiting.get(0)).open()) {
+            JsonObject error = late.message();
+            assertEquals(503, error.getInteger("status"));
+            assertTrue(error.getBoolean("retryable"));
+            int hintMs = error.getInteger("retry_after_ms");
+            assertTrue(hintMs >= 500 && hintMs <= 5_000, "hint " + hintMs);
+            assertEquals(4000, late.closeCode());
+        }
+        waiting.get(1).send(EdgeFixture.head("GET /v1/streams/s/events", "Accept: text/event-stream"));
+        RawClient.Answer events = waiting.get(1).answer();
+        assertEquals(200, events.status(), "a browser never comes again after anything else");
+        assertTrue(Pattern.matches("(?s).*event: error\ndata: .*\nretry: [0-9]+\n\n", events.text()), events.text());
+        waiting.get(2).send(EdgeFixture.head("POST /v1/streams/s/events", "Content-Length: 1") + "1");
+        assertEquals(503, waiting.get(2).answer().status());
+        waiting.get(3).send(EdgeFixture.head("GET /health/live"));
+        assertEquals(200, waiting.get(3).answer().status());
+        waiting.get(4).send(EdgeFixture.head("GET /v1/streams/s/subscribe", "Origin: http://evil.example"));
+        assertEquals(403, waiting.get(4).answer().status());
+        for (RawClient client : waiting) {
+            client.close();
+        }
+        deaf.close();
+        stopper.join(5_000);
+        assertFalse(stopper.isAlive());
     }
 
     // ---- handshakes
@@ -574,6 +659,45 @@ class FollowIT {
             assertEquals(101, answer.status());
             assertEquals("tidemark.v1", answer.header("sec-websocket-protocol"));
             assertEquals("", answer.header("sec-websocket-extensions"));
+        }
+    }
+
+    @Test
+    void compressionIsForClientsThatOfferItOnceItIsSwitchedOn() throws Exception {
+        HttpOptions usual = EdgeFixture.options(EdgeFixture.SMALL, EdgeFixture.SHORT);
+        try (EdgeFixture compressing = new EdgeFixture(usual.compressing())) {
+            FakeStream stream = compressing.reads.stream("s").withNumbers(100, 2_000);
+            List<String> offers = List.of(
+                    "", "permessage-deflate; client_max_window_bits", "permessage-deflate; server_max_window_bits=9");
+            for (String offer : offers) {
+                boolean taken = offer.equals(offers.get(1));
+                try (RawWebSocket socket = new RawWebSocket(
+                        compressing.port,
+                        "/v1/streams/s/subscribe",
+                        "Sec-WebSocket-Extensions: " + (offer.isEmpty() ? "x-unknown" : offer))) {
+                    String extensions = socket.raw.answer().header("sec-websocket-extensions");
+                    assertEquals(taken, extensions.startsWith("permessage-deflate"), offer);
+                    socket.inflates();
+                    FakeSubscription subscription = greet(socket, compressing);
+                    subscription.play(s -> s.events(stream.last(100)));
+                    subscription.play(s -> s.events(stream.last(3)));
+                    for (int n = 1; n <= 103; n++) {
+                        RawWebSocket.Frame frame = socket.next();
+                        assertEquals(
+                                n <= 100 ? n : n - 3,
+                                frame.json().getJsonObject("data").getInteger("n"));
+                        assertEquals(taken, frame.compressed());
+                    }
+                    socket.send("{\"type\":\"pause\"}");
+                    assertEquals("pause", subscription.calls.poll(5, TimeUnit.SECONDS));
+                    if (taken) {
+                        byte[] bomb = RawWebSocket.deflated("x".repeat(1 << 20).getBytes(StandardCharsets.UTF_8));
+                        assertTrue(bomb.length < 10_000);
+                        socket.frame(true, RawWebSocket.TEXT | RawWebSocket.COMPRESSED, bomb);
+                        assertEquals(1009, socket.closeCode());
+                    }
+                }
+            }
         }
     }
 
@@ -634,7 +758,7 @@ class FollowIT {
             subscription.hello();
             subscription.play(s -> s.events(stream.last(1)));
             subscription.play(s -> s.caughtUp(stream.end()));
-            Thread.sleep(1_300);
+            Thread.sleep(1_800);
             subscription.play(s -> s.closed(new Problem(Kind.UNAVAILABLE, "later"), stream.end()));
             var answer = raw.answer();
             assertEquals(200, answer.status());
@@ -649,6 +773,7 @@ class FollowIT {
             assertTrue(blocks.get(3).startsWith("event: caught_up\n"), blocks.get(3));
             assertTrue(blocks.get(4).startsWith(": keep-alive\nevent: heartbeat\nid: " + cursor), blocks.get(4));
             assertTrue(blocks.get(5).startsWith("event: error\nid: " + cursor), blocks.get(5));
+            assertTrue(Pattern.matches("(?s).*\nretry: [0-9]{3,4}", blocks.get(5)), blocks.get(5));
         }
     }
 

@@ -45,6 +45,7 @@ class HardeningIT {
                 CONNECTIONS_MAX,
                 64 << 10,
                 usual.clientMessageBytesMax(),
+                usual.webSocketCompression(),
                 usual.timeouts());
     }
 

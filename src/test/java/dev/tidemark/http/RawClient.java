@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A client that sends exactly what it is told and reads answers byte by byte. */
-final class RawClient implements AutoCloseable {
-    final Socket socket;
-    final InputStream in;
+public final class RawClient implements AutoCloseable {
+    public final Socket socket;
+    public final InputStream in;
 
-    RawClient(int port) throws IOException {
+    public RawClient(int port) throws IOException {
         socket = new Socket();
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5_000);
         socket.setSoTimeout(10_000);
@@ -26,33 +26,33 @@ final class RawClient implements AutoCloseable {
         in = new java.io.BufferedInputStream(socket.getInputStream());
     }
 
-    RawClient send(String text) throws IOException {
+    public RawClient send(String text) throws IOException {
         return send(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    RawClient send(byte[] bytes) throws IOException {
+    public RawClient send(byte[] bytes) throws IOException {
         socket.getOutputStream().write(bytes);
         socket.getOutputStream().flush();
         return this;
     }
 
     /** One answer, with its body if it has one. */
-    record Answer(int status, Map<String, String> headers, Buffer body) {
-        String text() {
+    public record Answer(int status, Map<String, String> headers, Buffer body) {
+        public String text() {
             return body.toString();
         }
 
-        String header(String name) {
+        public String header(String name) {
             return headers.getOrDefault(name.toLowerCase(Locale.ROOT), "");
         }
     }
 
-    Answer answer() throws IOException {
+    public Answer answer() throws IOException {
         return answer(true);
     }
 
     /** @param withBody false for the answer of a HEAD request */
-    Answer answer(boolean withBody) throws IOException {
+    public Answer answer(boolean withBody) throws IOException {
         String status = line();
         Map<String, String> headers = new TreeMap<>();
         for (String line = line(); !line.isEmpty(); line = line()) {
@@ -91,7 +91,7 @@ final class RawClient implements AutoCloseable {
         }
     }
 
-    String line() throws IOException {
+    public String line() throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         while (true) {
             int b = in.read();
@@ -108,7 +108,7 @@ final class RawClient implements AutoCloseable {
     }
 
     /** Whether the server closes the connection, within the socket's timeout. */
-    boolean isClosedByServer() throws IOException {
+    public boolean isClosedByServer() throws IOException {
         try {
             return in.read() < 0;
         } catch (java.net.SocketException e) {

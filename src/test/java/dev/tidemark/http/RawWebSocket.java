@@ -6,33 +6,82 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
 
 /** A WebSocket client that sends exactly the frames it is told and answers nothing by itself. */
-final class RawWebSocket implements AutoCloseable {
-    static final int CONTINUATION = 0;
-    static final int TEXT = 1;
-    static final int BINARY = 2;
-    static final int CLOSE = 8;
-    static final int PING = 9;
-    static final int PONG = 10;
+public final class RawWebSocket implements AutoCloseable {
+    public static final int CONTINUATION = 0;
+    public static final int TEXT = 1;
+    public static final int BINARY = 2;
+    public static final int CLOSE = 8;
+    public static final int PING = 9;
+    public static final int PONG = 10;
+    /** Added to an opcode: the payload is compressed. */
+    public static final int COMPRESSED = 0x40;
 
-    final RawClient raw;
+    public final RawClient raw;
     private final DataInputStream in;
+    private @Nullable Inflater inflater;
 
-    RawWebSocket(int port, String target, String... headers) throws IOException {
-        raw = new RawClient(port);
+    public RawWebSocket(int port, String target, String... headers) throws IOException {
+        this(new RawClient(port));
+        raw.send(handshake(port, target, headers));
+    }
+
+    /** On a connection that the handshake was sent on. */
+    public RawWebSocket(RawClient raw) {
+        this.raw = raw;
+        in = new DataInputStream(raw.in);
+    }
+
+    public static String handshake(int port, String target, String... headers) {
         StringBuilder request = new StringBuilder("GET " + target + " HTTP/1.1\r\nHost: localhost:" + port + "\r\n");
         request.append("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
         request.append("Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n");
         for (String header : headers) {
             request.append(header).append("\r\n");
         }
-        raw.send(request.append("\r\n").toString());
-        in = new DataInputStream(raw.in);
+        return request.append("\r\n").toString();
+    }
+
+    /** Takes compressed messages. */
+    public void inflates() {
+        inflater = new Inflater(true);
+    }
+
+    /** A payload as permessage-deflate has it. */
+    public static byte[] deflated(byte[] payload) {
+        Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
+        deflater.setInput(payload);
+        byte[] out = new byte[payload.length + 64];
+        int length = deflater.deflate(out, 0, out.length, Deflater.SYNC_FLUSH);
+        deflater.end();
+        return Arrays.copyOf(out, length - 4);
+    }
+
+    private static byte[] inflated(Inflater inflater, byte[] payload) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        byte[] piece = new byte[8 << 10];
+        try {
+            for (byte[] part : List.of(payload, new byte[] {0, 0, (byte) 0xff, (byte) 0xff})) {
+                inflater.setInput(part);
+                while (!inflater.needsInput()) {
+                    out.write(piece, 0, inflater.inflate(piece));
+                }
+            }
+        } catch (DataFormatException e) {
+            throw new IOException(e);
+        }
+        return out.toByteArray();
     }
 
     /** The answer to the handshake. */
-    RawWebSocket open() throws IOException {
+    public RawWebSocket open() throws IOException {
         RawClient.Answer answer = raw.answer(true);
         if (answer.status() != 101) {
             throw new IOException("no upgrade: " + answer.status() + " " + answer.text());
@@ -40,11 +89,11 @@ final class RawWebSocket implements AutoCloseable {
         return this;
     }
 
-    RawWebSocket send(String text) throws IOException {
+    public RawWebSocket send(String text) throws IOException {
         return frame(true, TEXT, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    RawWebSocket frame(boolean last, int opcode, byte[] payload) throws IOException {
+    public RawWebSocket frame(boolean last, int opcode, byte[] payload) throws IOException {
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
         frame.write((last ? 0x80 : 0) | opcode);
         if (payload.length < 126) {
@@ -69,25 +118,27 @@ final class RawWebSocket implements AutoCloseable {
     }
 
     /** One frame from the server. */
-    record Frame(int opcode, boolean last, Buffer payload) {
-        String text() {
+    public record Frame(int opcode, boolean last, Buffer payload, boolean compressed) {
+        public String text() {
             return payload.toString();
         }
 
-        JsonObject json() {
+        public JsonObject json() {
             return new JsonObject(payload);
         }
 
-        int closeCode() {
+        public int closeCode() {
             return payload.getUnsignedShort(0);
         }
     }
 
-    Frame next() throws IOException {
+    public Frame next() throws IOException {
         int head = in.readUnsignedByte();
         int second = in.readUnsignedByte();
         long length = second & 0x7f;
-        if ((second & 0x80) != 0 || (head & 0x70) != 0) {
+        Inflater inflates = inflater;
+        boolean compressed = (head & COMPRESSED) != 0;
+        if ((second & 0x80) != 0 || (head & 0x30) != 0 || (compressed && inflates == null)) {
             throw new IOException("a server's frame is neither masked nor extended");
         }
         if (length == 126) {
@@ -96,11 +147,12 @@ final class RawWebSocket implements AutoCloseable {
             length = in.readLong();
         }
         byte[] payload = in.readNBytes((int) length);
-        return new Frame(head & 0xf, (head & 0x80) != 0, Buffer.buffer(payload));
+        byte[] plain = compressed && inflates != null ? inflated(inflates, payload) : payload;
+        return new Frame(head & 0xf, (head & 0x80) != 0, Buffer.buffer(plain), compressed);
     }
 
     /** The next text frame, as JSON; pings and pongs are passed over. */
-    JsonObject message() throws IOException {
+    public JsonObject message() throws IOException {
         while (true) {
             Frame frame = next();
             if (frame.opcode() == TEXT) {
@@ -113,7 +165,7 @@ final class RawWebSocket implements AutoCloseable {
     }
 
     /** The code of the close frame, whatever comes before it. */
-    int closeCode() throws IOException {
+    public int closeCode() throws IOException {
         while (true) {
             Frame frame = next();
             if (frame.opcode() == CLOSE) {

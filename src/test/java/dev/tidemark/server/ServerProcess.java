@@ -61,6 +61,18 @@ public final class ServerProcess implements AutoCloseable {
         return start(data, Map.of());
     }
 
+    /** As {@link #start(Path, Map, String...)}, with flags for the JVM, such as a smaller heap. */
+    static ServerProcess startJvm(Path data, Map<String, String> environment, List<String> jvm) {
+        List<String> command = new ArrayList<>(List.of(java(), "-XX:+ExitOnOutOfMemoryError"));
+        command.addAll(jvm);
+        command.addAll(List.of("-jar", jar(), "serve", "--port", "0", "--data", data.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(environment);
+        ServerProcess server = of(data, builder);
+        server.awaitReady();
+        return server;
+    }
+
     /**
      * Starts it and doesn't wait.
      *
