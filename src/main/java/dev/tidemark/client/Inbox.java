@@ -1,7 +1,10 @@
 package dev.tidemark.client;
 
+import java.io.IOException;
 import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +19,7 @@ final class Inbox implements WebSocket.Listener {
     /** Messages have some 32 KiB, or one event. */
     static final int AHEAD_MAX = 16;
 
+    private static final long FIRST_PING_AFTER_MS = 500;
     private static final int MESSAGE_CHARS_MAX = 256 << 20;
 
     /** What the socket has to say. */
@@ -38,10 +42,36 @@ final class Inbox implements WebSocket.Listener {
     // used by the socket's threads only, one call at a time
     private final StringBuilder message = new StringBuilder();
 
-    /** The next signal, or null if there is none for so long. */
+    /**
+     * The next signal, or null if there is none for so long.
+     *
+     * <p>The JDK's WebSocket (17 to 25) sometimes doesn't tell the end of a connection that comes right behind data. So while there is
+     * silence the socket is pinged, soon and then ever more seldom: a ping to a closed connection fails.
+     */
     @Nullable
-    Signal take(long waitMs) throws InterruptedException {
-        return signals.poll(waitMs, TimeUnit.MILLISECONDS);
+    Signal take(long waitMs, CompletableFuture<WebSocket> socket) throws InterruptedException {
+        long left = waitMs;
+        for (long pause = FIRST_PING_AFTER_MS; left > 0; pause *= 2) {
+            long wait = Math.min(left, pause);
+            Signal signal = signals.poll(wait, TimeUnit.MILLISECONDS);
+            if (signal != null) {
+                return signal;
+            }
+            left -= wait;
+            ping(socket);
+        }
+        return null;
+    }
+
+    private void ping(CompletableFuture<WebSocket> socket) {
+        WebSocket open = socket.isCompletedExceptionally() ? null : socket.getNow(null);
+        if (open != null) {
+            var unused = open.sendPing(ByteBuffer.allocate(0)).whenComplete((sent, failure) -> {
+                if (failure instanceof IOException) {
+                    fail(failure);
+                }
+            });
+        }
     }
 
     void fail(Throwable cause) {

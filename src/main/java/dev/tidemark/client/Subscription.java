@@ -148,7 +148,7 @@ public final class Subscription implements AutoCloseable {
             }
         });
         try {
-            return listen(signals);
+            return listen(signals, opening);
         } finally {
             abort(opening);
         }
@@ -162,10 +162,11 @@ public final class Subscription implements AutoCloseable {
         });
     }
 
-    private @Nullable TidemarkException listen(Inbox signals) throws Exception {
+    private @Nullable TidemarkException listen(Inbox signals, CompletableFuture<WebSocket> opening)
+            throws Exception {
         problem = null;
         while (!closed()) {
-            Inbox.Signal signal = signals.take(from.silenceMsMax());
+            Inbox.Signal signal = signals.take(from.silenceMsMax(), opening);
             if (signal instanceof Inbox.Signal.Message message) {
                 receive(message.json());
                 message.socket().request(1);

@@ -9,6 +9,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -47,7 +48,8 @@ abstract class FollowConnection implements AutoCloseable {
      * @param query such as {@code after=earliest}
      * @return null if the connection broke before it stood
      */
-    static @Nullable FollowConnection open(Kind kind, String url, String stream, String query) throws InterruptedException {
+    static @Nullable FollowConnection open(Kind kind, String url, String stream, String query)
+            throws InterruptedException {
         return kind == Kind.WEB_SOCKET ? Socket.connect(url, stream, query) : Lines.connect(url, stream, query);
     }
 
@@ -69,6 +71,7 @@ abstract class FollowConnection implements AutoCloseable {
         private final BlockingQueue<Message> inbox = new ArrayBlockingQueue<>(4);
         private final StringBuilder text = new StringBuilder();
         private @Nullable WebSocket socket;
+        private int received;
 
         static @Nullable FollowConnection connect(String url, String stream, String query) {
             Socket line = new Socket();
@@ -112,17 +115,34 @@ abstract class FollowConnection implements AutoCloseable {
         @Override
         @Nullable
         Message next() throws InterruptedException {
-            Message message = inbox.poll(WAIT_SECONDS, TimeUnit.SECONDS);
+            Message message = null;
+            for (int tenths = 0; message == null && tenths < WAIT_SECONDS * 10; tenths++) {
+                message = inbox.poll(100, TimeUnit.MILLISECONDS);
+                if (message == null && socket != null) {
+                    ping(socket);
+                }
+            }
             if (message == null) {
-                throw new AssertionError("nothing came for " + WAIT_SECONDS + " s");
+                throw new AssertionError("nothing came for " + WAIT_SECONDS + " s; before it " + received + " messages and "
+                        + text.length() + " characters of one, " + socket);
             }
             if (message == END) {
                 return null;
             }
+            received++;
             if (socket != null) {
                 socket.request(1);
             }
             return message;
+        }
+
+        /** The JDK sometimes doesn't tell the end of a connection that comes right behind data; a ping then fails. */
+        private void ping(WebSocket open) {
+            open.sendPing(ByteBuffer.allocate(0)).whenComplete((sent, failure) -> {
+                if (failure instanceof IOException) {
+                    boolean unused = inbox.offer(END);
+                }
+            });
         }
 
         @Override
@@ -148,8 +168,7 @@ abstract class FollowConnection implements AutoCloseable {
                     .header("Accept", "text/event-stream")
                     .build();
             try {
-                HttpResponse<InputStream> response =
-                        CLIENT.send(request, HttpResponse.BodyHandlers.ofInputStream());
+                HttpResponse<InputStream> response = CLIENT.send(request, HttpResponse.BodyHandlers.ofInputStream());
                 if (response.statusCode() != 200) {
                     throw new AssertionError(response.statusCode() + " "
                             + new String(response.body().readAllBytes(), StandardCharsets.UTF_8));

@@ -30,6 +30,8 @@ final class FrontProxy extends TcpProxy {
         away = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         away.createContext("/", exchange -> {
             refused.incrementAndGet();
+            // Or a client would go on asking on this connection.
+            exchange.getResponseHeaders().set("Connection", "close");
             exchange.sendResponseHeaders(502, -1);
             exchange.close();
         });
