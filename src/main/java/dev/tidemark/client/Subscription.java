@@ -162,8 +162,7 @@ public final class Subscription implements AutoCloseable {
         });
     }
 
-    private @Nullable TidemarkException listen(Inbox signals, CompletableFuture<WebSocket> opening)
-            throws Exception {
+    private @Nullable TidemarkException listen(Inbox signals, CompletableFuture<WebSocket> opening) throws Exception {
         problem = null;
         while (!closed()) {
             Inbox.Signal signal = signals.take(from.silenceMsMax(), opening);

@@ -24,8 +24,7 @@ class BrowserIT {
     private static final Chromium CHROMIUM = new Chromium();
 
     @RegisterExtension
-    static final RunningServer SERVER =
-            new RunningServer(Map.of("TIDEMARK_HTTP_ALLOWED_ORIGINS", CHROMIUM.origin()));
+    static final RunningServer SERVER = new RunningServer(Map.of("TIDEMARK_HTTP_ALLOWED_ORIGINS", CHROMIUM.origin()));
 
     private int appended;
 
@@ -84,8 +83,7 @@ class BrowserIT {
             assertEquals(204, SERVER.api().delete("greetings").status());
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> !CHROMIUM.logged("error").isEmpty());
-            assertEquals(
-                    "subscription ended", CHROMIUM.logged("error").get(0).getString(0));
+            assertEquals("subscription ended", CHROMIUM.logged("error").get(0).getString(0));
         }
     }
 }

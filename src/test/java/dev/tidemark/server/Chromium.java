@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Chromium implements AutoCloseable {
     /** Sends what is logged to where the page came from. Requests may overtake each other, so each has its number. */
-    private static final String REPORT =
-            """
+    private static final String REPORT = """
             <!doctype html><meta charset="utf-8">
             <script>
             let reports = 0;
@@ -61,7 +60,8 @@ final class Chromium implements AutoCloseable {
     }
 
     private void seen(HttpExchange exchange) throws IOException {
-        JsonObject report = new JsonObject(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+        JsonObject report =
+                new JsonObject(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
         seen.put(report.getInteger("number"), report);
         answer(exchange, 204, "");
     }
@@ -137,7 +137,8 @@ final class Chromium implements AutoCloseable {
             List<ProcessHandle> all = new ArrayList<>(running.descendants().toList());
             all.add(running.toHandle());
             all.forEach(ProcessHandle::destroyForcibly);
-            all.forEach(handle -> handle.onExit().orTimeout(10, TimeUnit.SECONDS).join());
+            all.forEach(
+                    handle -> handle.onExit().orTimeout(10, TimeUnit.SECONDS).join());
             process = null;
         }
         if (profile != null) {

@@ -71,7 +71,9 @@ class CutResumeIT {
             if (!live) {
                 cutsInReplay.set(proxy.cuts() + 1);
             }
-            return live ? random.nextInt(1, liveBytesMax) : random.nextInt(1, 2 * STORED * 200 / Math.max(1, CUTS * 3 / 5));
+            return live
+                    ? random.nextInt(1, liveBytesMax)
+                    : random.nextInt(1, 2 * STORED * 200 / Math.max(1, CUTS * 3 / 5));
         }
 
         void took(long number, String what) {
@@ -179,8 +181,8 @@ class CutResumeIT {
             numbers.stop();
             for (Cut cut : all) {
                 until(cut, () -> cut.next.get() >= numbers.written());
-                System.out.println(cut.name + ": " + cut.proxy.cuts() + " cuts, "
-                        + cut.cutsInReplay + " of them in the replay; " + cut.next + " events, each once");
+                System.out.println(cut.name + ": " + cut.proxy.cuts() + " cuts, " + cut.cutsInReplay
+                        + " of them in the replay; " + cut.next + " events, each once");
                 assertEquals(numbers.written(), cut.next.get());
                 assertTrue(cut.cutsInReplay.get() >= CUTS_EACH && CUTS - cut.cutsInReplay.get() >= CUTS / 10);
             }
@@ -194,8 +196,7 @@ class CutResumeIT {
                 throw new AssertionError(cut.failure.get());
             }
             if (System.nanoTime() > untilNs) {
-                throw new AssertionError(cut.name + " stands at " + cut.next + " after "
-                        + cut.proxy.cuts() + " cuts");
+                throw new AssertionError(cut.name + " stands at " + cut.next + " after " + cut.proxy.cuts() + " cuts");
             }
             TimeUnit.MILLISECONDS.sleep(10);
         }

@@ -123,8 +123,8 @@ abstract class FollowConnection implements AutoCloseable {
                 }
             }
             if (message == null) {
-                throw new AssertionError("nothing came for " + WAIT_SECONDS + " s; before it " + received + " messages and "
-                        + text.length() + " characters of one, " + socket);
+                throw new AssertionError("nothing came for " + WAIT_SECONDS + " s; before it " + received
+                        + " messages and " + text.length() + " characters of one, " + socket);
             }
             if (message == END) {
                 return null;

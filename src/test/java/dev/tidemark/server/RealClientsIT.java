@@ -19,7 +19,8 @@ class RealClientsIT {
     static final RunningServer SERVER = new RunningServer(Map.of());
 
     private static void append(String stream, int from, int to) {
-        List<String> lines = IntStream.range(from, to).mapToObj(n -> "{\"n\":" + n + "}").toList();
+        List<String> lines =
+                IntStream.range(from, to).mapToObj(n -> "{\"n\":" + n + "}").toList();
         assertEquals(201, SERVER.api().append(stream, lines).status());
     }
 
@@ -49,12 +50,13 @@ class RealClientsIT {
                     .orElseThrow()
                     .substring(4);
             SERVER.stopAndRestart();
-            first.await("the stopping server's last word", program -> program.lines().contains("event: error"));
+            first.await(
+                    "the stopping server's last word",
+                    program -> program.lines().contains("event: error"));
             first.awaitEnd();
         }
         append("by curl", 7, 9);
-        try (LineProgram second =
-                curl(curl, "by curl", "after=earliest", "-H", "Last-Event-ID: " + lastEventId)) {
+        try (LineProgram second = curl(curl, "by curl", "after=earliest", "-H", "Last-Event-ID: " + lastEventId)) {
             second.awaitNumbers(numbers(7, 9));
             append("by curl", 9, 11);
             second.awaitNumbers(numbers(7, 11));
@@ -84,8 +86,10 @@ class RealClientsIT {
             first.awaitNumbers(numbers(2, 7));
             cursor = first.cursor();
             SERVER.stopAndRestart();
-            first.await("the stopping server's last word", program -> program.objects().stream()
-                    .anyMatch(json -> "urn:tidemark:problem:unavailable".equals(json.getString("problem"))));
+            first.await(
+                    "the stopping server's last word",
+                    program -> program.objects().stream()
+                            .anyMatch(json -> "urn:tidemark:problem:unavailable".equals(json.getString("problem"))));
             first.awaitEnd();
         }
         append("by wscat", 7, 9);
@@ -109,8 +113,9 @@ class RealClientsIT {
                         .mapToObj(n -> "{\"w\":0,\"n\":" + n + ",\"x\":0}")
                         .toList();
                 assertEquals(201, SERVER.api().append("by the JDK", lines).status());
-                List<Seen> whole = Seen.ofLines(
-                        SERVER.api().ndjson(Api.stream("by the JDK") + "/events").text());
+                List<Seen> whole = Seen.ofLines(SERVER.api()
+                        .ndjson(Api.stream("by the JDK") + "/events")
+                        .text());
                 assertEquals(round * 10 + 10, whole.size());
                 follower.assertSaw(whole);
                 if (round == 0) {
