@@ -16,7 +16,9 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -29,14 +31,33 @@ final class Http {
 
     private final URI base;
     private final @Nullable String token;
-    private final HttpClient client;
+    private final boolean ownClient;
+    private final AtomicReference<HttpClient> client;
 
     Http(URI base, @Nullable String token, @Nullable HttpClient client) {
         this.base = base;
         this.token = token;
-        this.client = client == null
-                ? HttpClient.newBuilder().connectTimeout(CONNECT_TIMEOUT).build()
-                : client;
+        ownClient = client == null;
+        this.client = new AtomicReference<>(client == null ? fresh() : client);
+    }
+
+    private static HttpClient fresh() {
+        return HttpClient.newBuilder().connectTimeout(CONNECT_TIMEOUT).build();
+    }
+
+    /** The JDK's client that is used now. */
+    HttpClient client() {
+        return Objects.requireNonNull(client.get());
+    }
+
+    /**
+     * Puts a new one in the place of one that may be dead, unless that was done already: an {@link InternalError} of one of its WebSockets
+     * can end the thread that serves them all. One that the user gave stays.
+     */
+    void renew(HttpClient dead) {
+        if (ownClient && client.get() == dead) {
+            boolean unused = client.compareAndSet(dead, fresh());
+        }
     }
 
     // ---- addresses
@@ -123,9 +144,9 @@ final class Http {
     }
 
     /** Opens a WebSocket; frames go to the listener. */
-    CompletableFuture<WebSocket> webSocket(String pathAndQuery, WebSocket.Listener listener) {
+    CompletableFuture<WebSocket> webSocket(HttpClient with, String pathAndQuery, WebSocket.Listener listener) {
         WebSocket.Builder builder =
-                client.newWebSocketBuilder().connectTimeout(CONNECT_TIMEOUT).subprotocols("tidemark.v1");
+                with.newWebSocketBuilder().connectTimeout(CONNECT_TIMEOUT).subprotocols("tidemark.v1");
         if (token != null) {
             builder.header("Authorization", "Bearer " + token);
         }
@@ -134,7 +155,7 @@ final class Http {
 
     private <T> HttpResponse<T> send(HttpRequest.Builder request, HttpResponse.BodyHandler<T> handler) {
         try {
-            return client.send(request.build(), handler);
+            return client().send(request.build(), handler);
         } catch (IOException e) {
             throw lost(e);
         } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +20,7 @@ final class Inbox implements WebSocket.Listener {
     /** Messages have some 32 KiB, or one event. */
     static final int AHEAD_MAX = 16;
 
-    private static final long FIRST_PING_AFTER_MS = 500;
+    private static final long FIRST_PING_AFTER_MS = 200;
     private static final int MESSAGE_CHARS_MAX = 256 << 20;
 
     /** What the socket has to say. */
@@ -67,8 +68,9 @@ final class Inbox implements WebSocket.Listener {
         WebSocket open = socket.isCompletedExceptionally() ? null : socket.getNow(null);
         if (open != null) {
             var unused = open.sendPing(ByteBuffer.allocate(0)).whenComplete((sent, failure) -> {
-                if (failure instanceof IOException) {
-                    fail(failure);
+                Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                if (cause instanceof IOException) {
+                    fail(cause);
                 }
             });
         }

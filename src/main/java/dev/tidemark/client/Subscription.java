@@ -2,6 +2,7 @@ package dev.tidemark.client;
 
 import dev.tidemark.client.wire.Backoff;
 import dev.tidemark.client.wire.JsonFields;
+import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.net.http.WebSocketHandshakeException;
 import java.nio.charset.StandardCharsets;
@@ -28,6 +29,7 @@ public final class Subscription implements AutoCloseable {
     private static final int CODE_FINAL_MIN = 4500;
     private static final long FIRST_WAIT_MS = 100;
     private static final long LONGEST_WAIT_MS = 10_000;
+    private static final long CONNECT_MS_MAX = 10_000;
 
     private final Http http;
     private final String path;
@@ -141,14 +143,20 @@ public final class Subscription implements AutoCloseable {
         if (closed()) {
             return null;
         }
-        CompletableFuture<WebSocket> opening = http.webSocket(Http.withQuery(path, from.query(cursor)), signals);
+        HttpClient client = http.client();
+        CompletableFuture<WebSocket> opening =
+                http.webSocket(client, Http.withQuery(path, from.query(cursor)), signals);
         var unused = opening.whenComplete((socket, failure) -> {
             if (failure != null) {
                 signals.fail(failure);
             }
         });
         try {
-            return listen(signals, opening);
+            TidemarkException why = listen(signals, opening);
+            if (why != null && why.type().equals(TidemarkException.CONNECTION_DEAD)) {
+                http.renew(client);
+            }
+            return why;
         } finally {
             abort(opening);
         }
@@ -165,7 +173,9 @@ public final class Subscription implements AutoCloseable {
     private @Nullable TidemarkException listen(Inbox signals, CompletableFuture<WebSocket> opening) throws Exception {
         problem = null;
         while (!closed()) {
-            Inbox.Signal signal = signals.take(from.silenceMsMax(), opening);
+            boolean connecting = !opening.isDone();
+            long waitMs = connecting ? CONNECT_MS_MAX : from.silenceMsMax();
+            Inbox.Signal signal = signals.take(waitMs, opening);
             if (signal instanceof Inbox.Signal.Message message) {
                 receive(message.json());
                 message.socket().request(1);
@@ -173,12 +183,8 @@ public final class Subscription implements AutoCloseable {
                 return closed(closed);
             } else if (signal instanceof Inbox.Signal.Failed failed) {
                 return failed(failed.cause());
-            } else if (signal == null) {
-                return TidemarkException.of(
-                        TidemarkException.CONNECTION_LOST,
-                        "nothing came from " + http + " for " + from.silenceMsMax() / 1_000 + " s",
-                        true,
-                        null);
+            } else if (signal == null && !(connecting && opening.isDone())) {
+                return dead("nothing came from " + http + " for " + waitMs / 1_000 + " s", null);
             }
         }
         return null;
@@ -255,6 +261,10 @@ public final class Subscription implements AutoCloseable {
                 e);
     }
 
+    private static TidemarkException dead(String detail, @Nullable Throwable cause) {
+        return TidemarkException.of(TidemarkException.CONNECTION_DEAD, detail, true, cause);
+    }
+
     private TidemarkException closed(Inbox.Signal.Closed closed) {
         TidemarkException why = problem != null
                 ? problem
@@ -280,6 +290,9 @@ public final class Subscription implements AutoCloseable {
                 throw why;
             }
             return why;
+        }
+        if (cause instanceof Error || String.valueOf(cause.getMessage()).contains("selector manager closed")) {
+            return dead("the connection to " + http + " failed: " + cause, cause);
         }
         return problem != null ? problem : http.lost(cause);
     }

@@ -13,6 +13,8 @@ public final class TidemarkException extends RuntimeException {
     public static final String NOT_CONNECTED = "urn:tidemark:client:not_connected";
     /** The connection broke, or no answer came in time. */
     public static final String CONNECTION_LOST = "urn:tidemark:client:connection_lost";
+    /** A connection gave no sign of life for too long, or failed in a way that it shouldn't. */
+    public static final String CONNECTION_DEAD = "urn:tidemark:client:connection_dead";
     /** An answer ended before its end was said. */
     public static final String CUT = "urn:tidemark:client:cut";
     /** An answer that says itself that it lacks something, for example because Redis is away. */

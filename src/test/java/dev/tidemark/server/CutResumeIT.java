@@ -175,8 +175,11 @@ class CutResumeIT {
                 Cut lines = new Raw(FollowConnection.Kind.EVENT_STREAM, SEED + 1);
                 Cut client = new ByTheClient(SEED + 2)) {
             List<Cut> all = List.of(socket, lines, client);
+            long startNs = System.nanoTime();
             for (Cut cut : all) {
                 until(cut, () -> cut.proxy.cuts() >= CUTS);
+                System.out.println(
+                        cut.name + " had its cuts after " + (System.nanoTime() - startNs) / 1_000_000 + " ms");
             }
             numbers.stop();
             for (Cut cut : all) {
