@@ -1,5 +1,6 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.LineReader;
 import dev.tidemark.event.Clock;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,8 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.Backoff;
+import dev.tidemark.client.wire.JsonFields;
+import dev.tidemark.client.wire.LineReader;
 import dev.tidemark.event.Clock;
 import java.io.IOException;
 import java.net.http.HttpResponse;

@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.JsonFields;
+import dev.tidemark.client.wire.JsonText;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

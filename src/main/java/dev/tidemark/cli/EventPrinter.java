@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.JsonFields;
+import dev.tidemark.client.wire.LineReader;
 import java.io.IOException;
 import java.io.InputStream;
 

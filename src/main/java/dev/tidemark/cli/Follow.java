@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.Backoff;
+import dev.tidemark.client.wire.JsonFields;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;

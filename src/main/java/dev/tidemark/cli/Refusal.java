@@ -1,5 +1,6 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.JsonFields;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpResponse;

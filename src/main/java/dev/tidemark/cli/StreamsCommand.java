@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.JsonFields;
+import dev.tidemark.client.wire.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

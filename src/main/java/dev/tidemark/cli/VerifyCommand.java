@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.wire.JsonFields;
+import dev.tidemark.client.wire.LineReader;
 import dev.tidemark.event.CheckProgress;
 import dev.tidemark.event.EventId;
 import dev.tidemark.event.Finding;

@@ -68,7 +68,24 @@ class PackageRulesTest {
     static final ArchRule HTTP = mayUse("http", "ingest", "read", "retention");
 
     @ArchTest
-    static final ArchRule CLI = mayUse("cli", "server");
+    static final ArchRule CLI = mayUse("cli", "server", "client");
+
+    /** People put it into programs of their own: it comes with nothing. */
+    @ArchTest
+    static final ArchRule THE_CLIENT_USES_NOTHING_BUT_THE_JDK = noClasses()
+            .that()
+            .resideInAPackage("dev.tidemark.client..")
+            .should()
+            .dependOnClassesThat()
+            .resideOutsideOfPackages("dev.tidemark.client..", "java..", "org.jspecify.annotations..");
+
+    @ArchTest
+    static final ArchRule THE_SERVER_DOES_NOT_USE_THE_CLIENT = noClasses()
+            .that()
+            .resideOutsideOfPackages("dev.tidemark.client..", "dev.tidemark.cli..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.tidemark.client..");
 
     @ArchTest
     static final ArchRule NOTHING_USES_SERVER_BUT_CLI = noClasses()
@@ -131,7 +148,7 @@ class PackageRulesTest {
             .that()
             .doNotHaveFullyQualifiedName("dev.tidemark.event.SystemClock")
             .and()
-            .resideOutsideOfPackage("dev.tidemark.cli..")
+            .resideOutsideOfPackages("dev.tidemark.cli..", "dev.tidemark.client..")
             .should()
             .callMethod(System.class, "currentTimeMillis")
             .orShould()

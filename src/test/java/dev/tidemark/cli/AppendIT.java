@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tidemark.cli.FakeServer.Answer;
 import dev.tidemark.cli.FakeServer.Request;
+import dev.tidemark.client.wire.LineReader;
 import dev.tidemark.event.Clock;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

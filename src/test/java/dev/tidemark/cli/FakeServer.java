@@ -18,20 +18,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A server on a free port of loopback that answers as a test says. */
-final class FakeServer implements AutoCloseable {
+public final class FakeServer implements AutoCloseable {
     /**
      * What came in.
      *
      * @param producer id, epoch and seq of a producer; empty if there is none
      */
-    record Request(
+    public record Request(
             String method,
             String uri,
             @Nullable String contentType,
             @Nullable String token,
             String producer,
             String body) {
-        List<String> lines() {
+        public List<String> lines() {
             return body.lines().toList();
         }
     }
@@ -41,32 +41,32 @@ final class FakeServer implements AutoCloseable {
      *
      * @param cut end the connection in the middle of the body
      */
-    record Answer(int status, String contentType, String body, Map<String, String> headers, boolean cut) {
-        static Answer json(int status, String body) {
+    public record Answer(int status, String contentType, String body, Map<String, String> headers, boolean cut) {
+        public static Answer json(int status, String body) {
             return new Answer(status, "application/json", body, Map.of(), false);
         }
 
-        static Answer problem(int status, String members) {
+        public static Answer problem(int status, String members) {
             String body = "{\"status\":" + status + "," + members + "}";
             return new Answer(status, "application/problem+json", body, Map.of(), false);
         }
 
-        static Answer lines(String... lines) {
+        public static Answer lines(String... lines) {
             String body = String.join("\n", lines) + "\n";
             return new Answer(200, "application/x-ndjson", body, Map.of(), false);
         }
 
-        Answer cutOff() {
+        public Answer cutOff() {
             return new Answer(status, contentType, body, headers, true);
         }
 
         /** Nothing comes back: the connection is closed when the request is there. */
-        static Answer none() {
+        public static Answer none() {
             return new Answer(0, "", "", Map.of(), true);
         }
 
         /** Nothing comes back and the connection stays open, as behind a network that lost its way. */
-        static Answer silence() {
+        public static Answer silence() {
             return new Answer(0, "", "", Map.of(), false);
         }
     }
@@ -81,7 +81,7 @@ final class FakeServer implements AutoCloseable {
     private volatile int refusal;
     private volatile Consumer<ServerWebSocket> onSocket = socket -> {};
 
-    FakeServer() {
+    public FakeServer() {
         server = listen(0);
         port = server.actualPort();
     }
@@ -112,29 +112,29 @@ final class FakeServer implements AutoCloseable {
         }
     }
 
-    String url() {
+    public String url() {
         return "http://127.0.0.1:" + port;
     }
 
-    void answer(Function<Request, Answer> with) {
+    public void answer(Function<Request, Answer> with) {
         answers = with;
     }
 
     /** Answers handshakes with this HTTP status. */
-    void refuseSockets(int status) {
+    public void refuseSockets(int status) {
         refusal = status;
     }
 
-    void onSocket(Consumer<ServerWebSocket> with) {
+    public void onSocket(Consumer<ServerWebSocket> with) {
         onSocket = with;
     }
 
-    List<Request> requests() {
+    public List<Request> requests() {
         return requests;
     }
 
     /** Closes the port and all connections, as a stopping server does; sockets get a close code first. */
-    void stop(int closeCode) {
+    public void stop(int closeCode) {
         for (ServerWebSocket socket : sockets) {
             if (!socket.isClosed()) {
                 done(socket.close((short) closeCode, "stopping"));
@@ -145,12 +145,12 @@ final class FakeServer implements AutoCloseable {
     }
 
     /** Ends all connections; sockets get code 1000. */
-    void endConnections() {
+    public void endConnections() {
         connections.forEach(connection -> connection.close().onComplete(closed -> {}));
         connections.clear();
     }
 
-    void startAgain() {
+    public void startAgain() {
         server = listen(port);
     }
 

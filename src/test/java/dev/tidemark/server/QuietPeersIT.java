@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * their defaults, for five minutes; the build takes shorter times in the same proportion.
  */
 @Tag("R38")
+@Tag("failure-10")
 class QuietPeersIT {
     private static final boolean FULL = "full".equals(System.getProperty("tidemark.quiet"));
     private static final int PING_SECONDS = FULL ? 20 : 2;

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** SIGTERM under load, with many followers, some of whom are frozen: they never read, nor answer a close. */
 @Tag("R50")
+@Tag("failure-12")
 class ShutdownIT {
     private static final int FOLLOWERS = 200;
     private static final int FROZEN = 5;

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dtidemark.slow.backlog=100000} is the size that is asked for; the build takes less.
  */
 @Tag("R12")
+@Tag("failure-10")
 class SlowSubscribersIT {
     private static final long BYTES = Long.getLong("tidemark.slow.bytes", 50_000_000);
     private static final int BACKLOG = Integer.getInteger("tidemark.slow.backlog", 20_000);

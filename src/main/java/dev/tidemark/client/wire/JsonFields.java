@@ -1,4 +1,4 @@
-package dev.tidemark.cli;
+package dev.tidemark.client.wire;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The top-level members of one JSON object, as slices of its bytes. Nothing is rebuilt: a payload comes out as it went in, with
- * every digit of its numbers. Only what a command looks at is decoded.
+ * every digit of its numbers. Only what is looked at is decoded. Immutable as far as nobody writes into the slices.
  */
-final class JsonFields {
+public final class JsonFields {
     /** What came isn't JSON of the expected form. */
-    static final class Malformed extends RuntimeException {
+    public static final class Malformed extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        Malformed(String what) {
+        public Malformed(String what) {
             super(what, null, false, false);
         }
     }
@@ -27,7 +27,7 @@ final class JsonFields {
     private JsonFields() {}
 
     /** @throws Malformed if {@code json} isn't one object */
-    static JsonFields of(byte[] json) {
+    public static JsonFields of(byte[] json) {
         JsonFields fields = new JsonFields();
         Scan scan = new Scan(json);
         scan.expect('{');
@@ -43,8 +43,12 @@ final class JsonFields {
         return fields;
     }
 
-    /** The elements of an array, raw. */
-    static List<byte[]> elements(byte[] json) {
+    /**
+     * The elements of an array, raw.
+     *
+     * @throws Malformed if {@code json} isn't one array
+     */
+    public static List<byte[]> elements(byte[] json) {
         List<byte[]> elements = new ArrayList<>();
         Scan scan = new Scan(json);
         scan.expect('[');
@@ -58,18 +62,33 @@ final class JsonFields {
         return elements;
     }
 
+    /**
+     * Whether the bytes are one value as far as brackets and strings tell. If so they can stand in another object without changing what
+     * is around them; whether they are JSON is another question.
+     */
+    public static boolean isOneValue(byte[] json) {
+        try {
+            Scan scan = new Scan(json);
+            byte[] unused = scan.value();
+            scan.expectEnd();
+            return true;
+        } catch (Malformed e) {
+            return false;
+        }
+    }
+
     /** The bytes of a member's value, or null if there is none. */
-    byte @Nullable [] raw(String key) {
+    public byte @Nullable [] raw(String key) {
         return values.get(key);
     }
 
-    boolean has(String key) {
+    /** Whether there is such a member, be it {@code null}. */
+    public boolean has(String key) {
         return values.containsKey(key);
     }
 
     /** A member as text: a string decoded, anything else as written; null if there is none or it is {@code null}. */
-    @Nullable
-    String text(String key) {
+    public @Nullable String text(String key) {
         byte[] raw = values.get(key);
         if (raw == null) {
             return null;
@@ -81,18 +100,20 @@ final class JsonFields {
         return written.equals("null") ? null : written;
     }
 
-    String text(String key, String absent) {
+    /** As {@link #text(String)} with {@code absent} in place of null. */
+    public String text(String key, String absent) {
         String text = text(key);
         return text == null ? absent : text;
     }
 
-    /** A member as a whole number. */
-    long number(String key, long absent) {
+    /** A member as a whole number of at most 18 digits; {@code absent} if it is none. */
+    public long number(String key, long absent) {
         String text = text(key);
         return text == null || !text.matches("-?\\d{1,18}") ? absent : Long.parseLong(text);
     }
 
-    boolean isTrue(String key) {
+    /** Whether the member is {@code true}. */
+    public boolean isTrue(String key) {
         return "true".equals(text(key));
     }
 

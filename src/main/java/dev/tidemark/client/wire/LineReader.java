@@ -1,4 +1,4 @@
-package dev.tidemark.cli;
+package dev.tidemark.client.wire;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Lines of a byte stream. A line ends at LF, CRLF or the end of the stream; its end is no part of it. One thread. */
-final class LineReader {
+public final class LineReader {
     private static final int FIRST_BUFFER_BYTES = 64 << 10;
 
     private final InputStream in;
@@ -20,13 +20,13 @@ final class LineReader {
     private long bytesRead;
 
     /** @param lineBytesMax a longer line is an {@link IOException} */
-    LineReader(InputStream in, int lineBytesMax) {
+    public LineReader(InputStream in, int lineBytesMax) {
         this.in = in;
         this.lineBytesMax = lineBytesMax;
     }
 
     /** The next line, or null at the end. Waits for it. */
-    byte @Nullable [] next() throws IOException {
+    public byte @Nullable [] next() throws IOException {
         int lineFeed = lineFeed();
         while (lineFeed < 0 && !ended) {
             fill();
@@ -45,17 +45,17 @@ final class LineReader {
     }
 
     /** Number of the line that {@link #next} gave last, from 1. */
-    long number() {
+    public long number() {
         return number;
     }
 
     /** Bytes taken from the stream so far. */
-    long bytesRead() {
+    public long bytesRead() {
         return bytesRead;
     }
 
     /** Whether {@link #next} can answer without waiting for a sender that has paused. */
-    boolean ready() throws IOException {
+    public boolean ready() throws IOException {
         while (lineFeed() < 0 && !ended) {
             if (in.available() <= 0) {
                 return false;

@@ -1,10 +1,10 @@
-package dev.tidemark.cli;
+package dev.tidemark.client.wire;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /** Strings of JSON, and JSON laid out for people. */
-final class JsonText {
+public final class JsonText {
     private JsonText() {}
 
     /**
@@ -13,7 +13,7 @@ final class JsonText {
      * @param token with its quotes
      * @throws JsonFields.Malformed if it isn't a string
      */
-    static byte[] decode(byte[] token) {
+    public static byte[] decode(byte[] token) {
         if (token.length < 2 || token[0] != '"') {
             throw new JsonFields.Malformed("a string was expected");
         }
@@ -70,7 +70,7 @@ final class JsonText {
     }
 
     /** A string token of {@code text}. */
-    static String quote(String text) {
+    public static String quote(String text) {
         StringBuilder token = new StringBuilder("\"");
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -86,7 +86,7 @@ final class JsonText {
     }
 
     /** The same JSON with one member or element a line. */
-    static String indent(byte[] json) {
+    public static String indent(byte[] json) {
         StringBuilder laidOut = new StringBuilder();
         String text = new String(json, StandardCharsets.UTF_8);
         int depth = 0;
