@@ -293,7 +293,11 @@ class PipelineSimulation implements Streams {
             // Nor was ever promised what nobody was told of, and what an older Redis had.
             boolean unpromised = forgetful && !ledger.acked().contains(KeeperWorld.text(event));
             assertTrue(
-                    unpromised || announced || sentAgain || !event.entry().isBefore(minId) || forced.contains(event.id()),
+                    unpromised
+                            || announced
+                            || sentAgain
+                            || !event.entry().isBefore(minId)
+                            || forced.contains(event.id()),
                     () -> "a trim below " + minId + " takes " + event.id() + ", which isn't forced; W "
                             + world.archive.watermark());
         }
