@@ -49,8 +49,8 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>Redis: every kind of error for every command; answers late or lost with their connection; commands of a closed connection that
  *       are executed later; away for a while; back with less than it had; others who add, remove, trim or delete. Not: what it had lost
- *       over a kill of the process, and what readers were told is lost, comes back later; nor is the newest entry taken by others while
- *       the keeper has no good connection.
+ *       over a kill of the process, and what readers were told is lost, comes back later; nor do others take the newest entry where a
+ *       fence of the keeper stands behind it or is on its way.
  *   <li>Archive: appends, forces and repairs that fail, a full disk; pages that a failed force has lost; the process killed between any
  *       two of its calls, and in the middle of one, whereof any prefix survives (what recovery leaves of a subset of pages).
  *   <li>Process: killed with anything under way, stopped in order, paused.
@@ -429,8 +429,9 @@ class PipelineSimulation implements Streams {
             case 3 -> {
                 if (!there.isEmpty()) {
                     int taken = random.nextInt(there.size());
-                    // A fence of the keeper on its way would hide that there was one behind the last.
-                    if (taken < there.size() - 1 || !redisDisturbed) {
+                    // A fence behind it, or on its way, hides that there was a newest one.
+                    boolean hidden = redisDisturbed || world.liveLog.isFenced(stripe);
+                    if (taken < there.size() - 1 || !hidden) {
                         Event event = there.get(taken);
                         note("others remove " + event.id());
                         world.liveLog.removeByOthers(stripe, event.entry());

@@ -269,6 +269,12 @@ public final class FakeLiveLog implements LiveLogReader, LiveLogTrimmer, LiveLog
         return key == null ? List.of() : key.events();
     }
 
+    /** Whether a key's position is above its newest entry. */
+    public synchronized boolean isFenced(StripeId stripe) {
+        FakeKey key = keys.get(stripe);
+        return key != null && key.state().lastGenerated().isAfter(key.state().last());
+    }
+
     public synchronized boolean exists(StripeId stripe) {
         return keys.containsKey(stripe);
     }
