@@ -115,7 +115,17 @@ final class AscendingMerge implements MergeRead {
 
     private Future<MergePage> reached(PageBuilder page, StreamSnapshot snapshot, Position end) {
         if (snapshot.isOpen()) {
-            tellStartLoss(page, snapshot);
+            StartLoss loss = source.stream().lossAtStart();
+            if (loss != null && through.isAfter(loss.from())) {
+                // All that was found at the start is given, and nothing will come there any more.
+                List<Gap> gaps = startLoss();
+                page.announce(gaps);
+                if (!gaps.isEmpty() && through.equals(Position.MAX)) {
+                    position =
+                            Position.max(position, Position.min(loss.through().next(), snapshot.frontier()));
+                    given = Position.max(given, position);
+                }
+            }
             passEmpty(end);
         }
         if (snapshot.isOpen() && continuity.isUnknown() && position.compareTo(snapshot.tail()) >= 0) {

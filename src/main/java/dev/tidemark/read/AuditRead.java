@@ -74,7 +74,11 @@ final class AuditRead {
             if (!memory.isOpen()) {
                 return Future.failedFuture(notNow("isn't open"));
             }
-            StripeTally tally = new StripeTally(i, memory.lastOrdinal(), stream.passedOver(i), finalOnArrival, count);
+            long passedOver = stream.passedOver(i);
+            // Where order isn't final on arrival it may be archived before its stripe has another event.
+            boolean told = passedOver > memory.lastOrdinal() && count.lastOrdinal(i) >= passedOver;
+            long appended = told ? passedOver : memory.lastOrdinal();
+            StripeTally tally = new StripeTally(i, appended, passedOver, finalOnArrival, count);
             List<OrdinalRange> refused = new ArrayList<>(stream.voided(i));
             List<Slice> held = finalOnArrival
                     ? memory.after(count.watermark(), Integer.MAX_VALUE, Long.MAX_VALUE)

@@ -148,6 +148,14 @@ class StreamSource {
                 .with("earliest", Positions.text(earliest));
     }
 
+    Problem missing(Position earliest) {
+        return new Problem(
+                        Problem.Kind.EXPIRED,
+                        "events behind the position are missing; the earliest that is there is "
+                                + Positions.text(earliest))
+                .with("earliest", Positions.text(earliest));
+    }
+
     /**
      * Makes sure that memory and archive know what there is (an idle stream may be retired again at once: then the snapshot isn't open
      * though this says true, and the caller tries again). False if the live log is away, so that only what is archived can be given;

@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
  * Being paused, or not writable, holds it wherever it is. Everything runs on the subscriber's loop.
  */
 final class StreamSubscription implements Subscription {
+    /** While events are provisional a follower is told of the frontier in steps of at least so much. */
+    private static final long SEALED_STEP_MS = 250;
+
     private static final Logger log = LoggerFactory.getLogger(StreamSubscription.class);
     /** Attempts at an archive that can't be read, in a row, before the subscription ends. */
     private static final int ATTEMPTS_MAX = 30;
@@ -358,7 +361,9 @@ final class StreamSubscription implements Subscription {
 
     /** Everything at or below the frontier has been given. */
     private void tellSealed(Position frontier) {
-        if (provisionalMax.isAfter(sealedThrough) && frontier.isAfter(sealedThrough)) {
+        boolean all = frontier.compareTo(provisionalMax) >= 0;
+        boolean enough = all || frontier.ms() - sealedThrough.ms() >= SEALED_STEP_MS;
+        if (provisionalMax.isAfter(sealedThrough) && frontier.isAfter(sealedThrough) && enough) {
             sealedThrough = frontier;
             subscriber.sealed(frontier);
         }
@@ -410,7 +415,9 @@ final class StreamSubscription implements Subscription {
             giveEvents(AscendingMerge.through(rest, gap.from()));
             rest = after(rest, gap.from());
             if (!isClosed()) {
-                giveGap(gap);
+                boolean done = !gap.to().isAfter(merge.cursor())
+                        && AscendingMerge.through(rest, gap.to()).isEmpty();
+                giveGap(gap, done);
             }
         }
         giveEvents(rest);
@@ -435,11 +442,17 @@ final class StreamSubscription implements Subscription {
     }
 
     private void giveGap(Gap gap) {
+        giveGap(gap, true);
+    }
+
+    /** @param done whether no event is left to be given at or below the gap's end: there may be some within a gap */
+    private void giveGap(Gap gap, boolean done) {
         Position earliest = SeamRead.earliest(source);
-        delivered = Position.max(delivered, gap.to());
+        delivered = done ? Position.max(delivered, gap.to()) : delivered;
         subscriber.gap(gap, earliest);
         if (request.closeOnGap() && gap.reason() != Gap.Reason.SKIPPED && !isClosed()) {
-            end(source.expired(earliest).with("reason", gap.reason().text()));
+            Problem problem = gap.reason() == Gap.Reason.EXPIRED ? source.expired(earliest) : source.missing(earliest);
+            end(problem.with("reason", gap.reason().text()));
         }
     }
 
