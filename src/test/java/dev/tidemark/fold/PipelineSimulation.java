@@ -94,6 +94,9 @@ class PipelineSimulation implements Streams {
     private Position watermark = Position.ZERO;
     private FakeLiveLog.Image image;
     private boolean redisDisturbed;
+    /** Redis has come back as it once was: what nobody was told of may be there again. */
+    private boolean restored;
+
     private int sent;
     /** A restart forgets which ordinals were refused if no later append has carried them: they look lost. */
     private boolean refused;
@@ -291,7 +294,7 @@ class PipelineSimulation implements Streams {
             boolean sentAgain = ledger.acked().contains(KeeperWorld.text(event))
                     && !ledger.idOf(KeeperWorld.text(event)).equals(event.id());
             // Nor was ever promised what nobody was told of, and what an older Redis had.
-            boolean unpromised = forgetful && !ledger.acked().contains(KeeperWorld.text(event));
+            boolean unpromised = restored && !ledger.acked().contains(KeeperWorld.text(event));
             assertTrue(
                     unpromised
                             || announced
@@ -422,6 +425,7 @@ class PipelineSimulation implements Streams {
             case 1, 2 -> {
                 note("Redis comes back with what it had");
                 world.liveLog.restore(image);
+                restored = true;
                 world.redisRestarted();
                 redisDisturbed = true;
                 readers.disturbed(true);
