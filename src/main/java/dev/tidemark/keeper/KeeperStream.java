@@ -7,13 +7,13 @@ import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamSettings;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +32,9 @@ final class KeeperStream implements LiveStream {
     private final AtomicReferenceArray<List<OrdinalRange>> voided;
     private final AtomicLongArray passedOver;
     private final AtomicReferenceArray<@Nullable StartLoss> startLosses;
+    /** All of them together: each reader asks for it with each page. */
+    private final AtomicReference<@Nullable StartLoss> startLoss = new AtomicReference<>();
+
     private final AtomicIntegerArray unreachable;
     private final AtomicReferenceArray<@Nullable Keeper> keepers;
 
@@ -167,14 +170,7 @@ final class KeeperStream implements LiveStream {
 
     @Override
     public @Nullable StartLoss lossAtStart() {
-        List<StartLoss> found = new ArrayList<>();
-        for (int i = 0; i < stripes(); i++) {
-            StartLoss loss = startLosses.get(i);
-            if (loss != null) {
-                found.add(loss);
-            }
-        }
-        return StartLoss.together(found);
+        return startLoss.get();
     }
 
     @Override
@@ -272,6 +268,7 @@ final class KeeperStream implements LiveStream {
 
     void lostAtStart(int stripe, StartLoss loss) {
         startLosses.set(stripe, loss);
+        StartLoss unused = startLoss.accumulateAndGet(loss, (all, one) -> all == null ? one : all.and(one));
     }
 
     void reachable(int stripe, boolean now) {

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a start found missing of a stripe whose order isn't final on arrival: it was acknowledged, and is neither archived nor in the live
@@ -19,18 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param lastOrdinal ordinals up to it belong to what came before the start
  */
 public record StartLoss(Position from, Position through, long lastOrdinal) {
-    /** What is missing of a stream, of those stripes that miss something; null if none does. */
-    static @Nullable StartLoss together(List<StartLoss> stripes) {
-        StartLoss all = null;
-        for (StartLoss one : stripes) {
-            all = all == null
-                    ? one
-                    : new StartLoss(
-                            Position.min(all.from, one.from),
-                            Position.max(all.through, one.through),
-                            Math.max(all.lastOrdinal, one.lastOrdinal));
-        }
-        return all;
+    /** What two stripes miss of their stream. */
+    StartLoss and(StartLoss other) {
+        return new StartLoss(
+                Position.min(from, other.from),
+                Position.max(through, other.through),
+                Math.max(lastOrdinal, other.lastOrdinal));
     }
 
     /**

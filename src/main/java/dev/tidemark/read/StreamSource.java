@@ -141,19 +141,16 @@ class StreamSource {
     }
 
     Problem expired(Position earliest) {
-        return new Problem(
-                        Problem.Kind.EXPIRED,
-                        "events behind the position were removed by retention; the earliest is "
-                                + Positions.text(earliest))
-                .with("earliest", Positions.text(earliest));
+        return gone("events behind the position were removed by retention; the earliest is ", earliest);
     }
 
     Problem missing(Position earliest) {
-        return new Problem(
-                        Problem.Kind.EXPIRED,
-                        "events behind the position are missing; the earliest that is there is "
-                                + Positions.text(earliest))
-                .with("earliest", Positions.text(earliest));
+        return gone("events behind the position are missing; the earliest that is there is ", earliest);
+    }
+
+    private static Problem gone(String what, Position earliest) {
+        String id = Positions.text(earliest);
+        return new Problem(Problem.Kind.EXPIRED, what + id).with("earliest", id);
     }
 
     /**
