@@ -238,7 +238,7 @@ public final class ChunkBuilder {
             at = EventJson.writeDataKey(to.slab, at);
             System.arraycopy(source, from, to.slab, at, length);
             to.payloadStart[i] = at;
-            if (hasLineBreak(source, from, length)) {
+            if (ByteScan.hasLineBreak(source, from, from + length)) {
                 to.flags[i] |= Columns.LINE_BREAKS;
             }
             at += length;
@@ -249,15 +249,6 @@ public final class ChunkBuilder {
         to.payloadLength[i] = length;
         to.jsonLength[i] = at - to.jsonStart[i];
         slabLength = at;
-    }
-
-    private static boolean hasLineBreak(byte[] source, int from, int length) {
-        for (int i = from; i < from + length; i++) {
-            if (source[i] == '\n' || source[i] == '\r') {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void makeRoom(Columns.Wants more, int bytes) {
@@ -283,10 +274,14 @@ public final class ChunkBuilder {
         return new Chunk(columns, count, slabLength);
     }
 
-    /** What is there, cut to size. The builder isn't used after it. */
+    /** What is there, cut to size unless little would be gained. The builder isn't used after it. */
     public Chunk seal() {
-        boolean exact = count == columns.ms.length && slabLength == columns.slab.length;
-        Columns cut = exact ? columns : new Columns(columns, count, count, slabLength, slabLength, wants);
+        boolean fits = isNearly(count, columns.ms.length) && isNearly(slabLength, columns.slab.length);
+        Columns cut = fits ? columns : new Columns(columns, count, count, slabLength, slabLength, wants);
         return new Chunk(cut, count, slabLength);
+    }
+
+    private static boolean isNearly(int used, int room) {
+        return room - used <= room / 8;
     }
 }

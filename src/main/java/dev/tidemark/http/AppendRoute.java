@@ -52,9 +52,10 @@ final class AppendRoute {
     }
 
     private void append(Exchange exchange, AppendRequest request, boolean ids) {
-        var stored = ingest.append(request);
-        exchange.onResult(stored, result -> exchange.body().release());
-        exchange.on(stored, result -> exchange.answer(status(result), Exchange.JSON, body(result, ids)));
+        exchange.onResult(ingest.append(request), result -> {
+            exchange.body().release();
+            exchange.deliver(result, stored -> exchange.answer(status(stored), Exchange.JSON, body(stored, ids)));
+        });
     }
 
     private static int status(AppendResult result) {

@@ -1,6 +1,9 @@
 package dev.tidemark.http;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Problem;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -12,6 +15,8 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.internal.buffer.BufferInternal;
+import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +33,8 @@ final class Exchange {
     private static final CharSequence NOSNIFF = HttpHeaders.createOptimized("nosniff");
     private static final CharSequence EXPOSED =
             HttpHeaders.createOptimized("Retry-After, Producer-Expected-Seq, Event-Id, Event-At, Event-Time");
+    /** Up to here a copy outside the heap costs more than it saves. */
+    private static final int HEAP_COPY_BYTES_MAX = 8 << 10;
     /** What waits for one client at most, beyond the piece that went over it. */
     private static final int WAITING_BYTES_MAX = 512 << 10;
 
@@ -143,6 +150,27 @@ final class Exchange {
         answer(status, JSON, json.buffer());
     }
 
+    /**
+     * As {@link #json} with a copy: what it was written into can be cleared and used again at once. A large copy lies outside the heap,
+     * where the socket takes it from as it is.
+     */
+    void jsonCopied(int status, JsonOut json) {
+        if (json.length() <= HEAP_COPY_BYTES_MAX) {
+            byte[] copy = Arrays.copyOf(json.array(), json.length());
+            answer(status, JSON, BufferInternal.buffer(Unpooled.wrappedBuffer(copy)));
+
+            return;
+        }
+        if (answered()) {
+            return;
+        }
+        ByteBuf copy = peer.channel().alloc().directBuffer(json.length());
+        copy.writeBytes(json.array(), 0, json.length());
+        head(status, JSON);
+        // Vert.x leaves a buffer that isn't its own to whoever made it.
+        end(BufferInternal.buffer(copy)).onComplete(sent -> copy.release());
+    }
+
     void answer(int status, CharSequence contentType, Buffer content) {
         if (answered()) {
             return;
@@ -182,16 +210,13 @@ final class Exchange {
     }
 
     /** Ends the answer whose head is set. */
-    void end(Buffer content) {
+    @CanIgnoreReturnValue
+    Future<Void> end(Buffer content) {
         if (isHead()) {
             response.headers().set(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
         }
         closeIfMust();
-        if (isHead()) {
-            response.end();
-        } else {
-            response.end(content);
-        }
+        return isHead() ? response.end() : response.end(content);
     }
 
     /** An answer without content. */
@@ -249,13 +274,16 @@ final class Exchange {
 
     /** Hands the result on, and any failure, also one of {@code then}, to the client. */
     <T> void on(Future<T> future, Consumer<T> then) {
-        onResult(future, result -> {
-            if (result.succeeded()) {
-                guard(() -> then.accept(result.result()));
-            } else {
-                refuse(result.cause());
-            }
-        });
+        onResult(future, result -> deliver(result, then));
+    }
+
+    /** Hands a result on, and any failure, also one of {@code then}, to the client. On the connection's event loop. */
+    <T> void deliver(AsyncResult<T> result, Consumer<T> then) {
+        if (result.succeeded()) {
+            guard(() -> then.accept(result.result()));
+        } else {
+            refuse(result.cause());
+        }
     }
 
     /** Hands a result on, on the connection's event loop whatever thread it comes on. */

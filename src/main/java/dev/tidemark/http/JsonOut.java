@@ -25,6 +25,11 @@ final class JsonOut {
         bytes = new byte[capacity];
     }
 
+    /** Begins anew, with the room that there is. */
+    void clear() {
+        length = 0;
+    }
+
     int length() {
         return length;
     }

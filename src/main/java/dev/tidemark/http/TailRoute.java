@@ -16,6 +16,8 @@ final class TailRoute {
 
     private final Reads reads;
     private final Limits limits;
+    /** Where answers are put together, one after the other: an array for each would have to be zeroed first. */
+    private final JsonOut scratch = new JsonOut(FRAME_BYTES);
 
     TailRoute(Reads reads, Limits limits) {
         this.reads = reads;
@@ -37,14 +39,14 @@ final class TailRoute {
         });
     }
 
-    private static void json(Exchange exchange, TailAnswer tail, Seam seam) {
+    private void json(Exchange exchange, TailAnswer tail, Seam seam) {
         boolean small = EventWriter.arrayBytes(tail.events()) <= PacedAnswer.PIECE_BYTES;
-        int eventBytes = small ? (int) EventWriter.arrayBytes(tail.events()) : 0;
-        JsonOut json = new JsonOut(eventBytes + FRAME_BYTES);
+        JsonOut json = small ? scratch : new JsonOut(FRAME_BYTES);
+        json.clear();
         json.ascii("{\"stream\":").string(tail.stream().name().value()).ascii(",\"events\":[");
         if (small) {
             EventWriter.array(tail.events(), json);
-            exchange.json(200, end(tail, seam, json));
+            exchange.jsonCopied(200, end(tail, seam, json));
         } else {
             JsonOut end = end(tail, seam, new JsonOut(FRAME_BYTES));
             new PacedAnswer(exchange, Exchange.JSON, json, tail.events(), false, end).start();

@@ -2,6 +2,8 @@ package dev.tidemark.ingest;
 
 import dev.tidemark.event.ContentType;
 import dev.tidemark.event.Problem;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,11 @@ record BodyFormat(Form form, String type) {
         RAW
     }
 
+    /** Headers that were read before; writers send the same few again and again. */
+    private static final Map<String, BodyFormat> KNOWN = new ConcurrentHashMap<>();
+
+    private static final int KNOWN_MAX = 64;
+
     static final String OCTET_STREAM = "application/octet-stream";
 
     private static final String FORM_URLENCODED = "application/x-www-form-urlencoded";
@@ -37,6 +44,18 @@ record BodyFormat(Form form, String type) {
         if (header == null) {
             return new BodyFormat(Form.RAW, OCTET_STREAM);
         }
+        BodyFormat known = KNOWN.get(header);
+        if (known != null) {
+            return known;
+        }
+        BodyFormat read = read(header);
+        if (KNOWN.size() < KNOWN_MAX) {
+            KNOWN.put(header, read);
+        }
+        return read;
+    }
+
+    private static BodyFormat read(String header) {
         String base = ContentType.base(header);
         if (base.equals(FORM_URLENCODED) || base.startsWith("multipart/")) {
             throw new Problem(

@@ -1,5 +1,7 @@
 package dev.tidemark.ingest;
 
+import dev.tidemark.event.ByteScan;
+
 /**
  * Goes through the lines of a body that aren't blank. A line ends at LF, CRLF or the end of the body; its end is no part of it.
  * Physical lines are counted, blank ones too.
@@ -20,19 +22,22 @@ final class BodyLines {
         while (next < body.length) {
             number++;
             start = next;
-            int lineFeed = start;
-            boolean blank = true;
-            while (lineFeed < body.length && body[lineFeed] != '\n') {
-                blank = blank && JsonScanner.isSpace(body[lineFeed]);
-                lineFeed++;
-            }
+            int lineFeed = ByteScan.lineFeed(body, start, body.length);
             next = lineFeed + 1;
             end = lineFeed > start && body[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
-            if (!blank) {
+            if (!isBlank(start, lineFeed)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean isBlank(int from, int to) {
+        int at = from;
+        while (at < to && JsonScanner.isSpace(body[at])) {
+            at++;
+        }
+        return at == to;
     }
 
     /** Number of this line in the body, from 1. */

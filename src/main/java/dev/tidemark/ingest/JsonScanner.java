@@ -1,5 +1,6 @@
 package dev.tidemark.ingest;
 
+import dev.tidemark.event.ByteScan;
 import dev.tidemark.event.Limits;
 import dev.tidemark.event.Utf8;
 
@@ -145,6 +146,12 @@ final class JsonScanner {
         int at = start + 1;
         int signs = 0;
         while (at < to) {
+            if (signs == 0) {
+                at = ByteScan.ordinary(bytes, at, to);
+                if (at == to) {
+                    break;
+                }
+            }
             byte b = bytes[at];
             if (b == '"') {
                 if (signs < 0) {

@@ -70,10 +70,18 @@ public final class StreamIngest implements Ingest {
         try {
             StreamName name = new StreamName(request.stream());
             Producer producer = request.producer().producer();
-            AtomicLong decodedBytes = new AtomicLong();
-            return parse(request, producer, decodedBytes)
-                    .compose(parsed -> findOrCreate(name).compose(stream -> store(stream, parsed, request)))
-                    .onComplete(done -> decodedInFlight.addAndGet(-decodedBytes.get()));
+            BodyFormat format = BodyFormat.of(request.contentType());
+            ContentCoding coding = ContentCoding.of(request.contentEncoding());
+            long time = claimedTime(request.eventTime());
+            Buffer body = request.body();
+            if (body.length() > bodyBytesMax) {
+                throw BodyParser.bodyTooLarge(bodyBytesMax, "the body");
+            }
+            int inlineMax = format.form() == BodyFormat.Form.ENVELOPES ? INLINE_ENVELOPE_BYTES_MAX : INLINE_BYTES_MAX;
+            if (coding == ContentCoding.IDENTITY && body.length() <= inlineMax) {
+                return findAndStore(name, parse(format, body.getBytes(), time, producer), request);
+            }
+            return parseOnWorker(name, new Form(format, coding, time, producer), request);
         } catch (Problem e) {
             return Future.failedFuture(storedNothing(e));
         } catch (RuntimeException e) {
@@ -81,25 +89,23 @@ public final class StreamIngest implements Ingest {
         }
     }
 
-    /** Reads headers and body; the stream isn't touched, or made, before all of it is good. */
-    private Future<Parsed> parse(AppendRequest request, @Nullable Producer producer, AtomicLong decodedBytes) {
-        BodyFormat format = BodyFormat.of(request.contentType());
-        ContentCoding coding = ContentCoding.of(request.contentEncoding());
-        long time = claimedTime(request.eventTime());
-        Buffer body = request.body();
-        if (body.length() > bodyBytesMax) {
-            throw BodyParser.bodyTooLarge(bodyBytesMax, "the body");
-        }
-        int inlineMax = format.form() == BodyFormat.Form.ENVELOPES ? INLINE_ENVELOPE_BYTES_MAX : INLINE_BYTES_MAX;
-        if (coding == ContentCoding.IDENTITY && body.length() <= inlineMax) {
-            return Future.succeededFuture(parse(format, body.getBytes(), time, producer));
-        }
+    /** What the headers say of a body. */
+    private record Form(
+            BodyFormat format,
+            ContentCoding coding,
+            long time,
+            @Nullable Producer producer) {}
+
+    private Future<AppendResult> parseOnWorker(StreamName name, Form form, AppendRequest request) {
+        AtomicLong decodedBytes = new AtomicLong();
         return workers.call(() -> {
-                    byte[] sent = body.getBytes();
-                    byte[] decoded = coding == ContentCoding.GZIP ? decode(sent, decodedBytes) : sent;
-                    return parse(format, decoded, time, producer);
+                    byte[] sent = request.body().getBytes();
+                    byte[] decoded = form.coding() == ContentCoding.GZIP ? decode(sent, decodedBytes) : sent;
+                    return parse(form.format(), decoded, form.time(), form.producer());
                 })
-                .recover(e -> Future.failedFuture(e instanceof Problem problem ? storedNothing(problem) : e));
+                .recover(e -> Future.failedFuture(e instanceof Problem problem ? storedNothing(problem) : e))
+                .compose(parsed -> findAndStore(name, parsed, request))
+                .onComplete(done -> decodedInFlight.addAndGet(-decodedBytes.get()));
     }
 
     /**
@@ -142,9 +148,12 @@ public final class StreamIngest implements Ingest {
         return problem.with("stored", Problem.Stored.NO.text());
     }
 
-    private Future<LiveStream> findOrCreate(StreamName name) {
-        LiveStream stream = streams.find(name);
-        return stream == null ? streams.findOrCreate(name) : Future.succeededFuture(stream);
+    /** The stream isn't touched, or made, before all of a request is good. */
+    private Future<AppendResult> findAndStore(StreamName name, Parsed parsed, AppendRequest request) {
+        LiveStream known = streams.find(name);
+        return known == null
+                ? streams.findOrCreate(name).compose(made -> store(made, parsed, request))
+                : store(known, parsed, request);
     }
 
     private Future<AppendResult> store(LiveStream stream, Parsed parsed, AppendRequest request) {
@@ -159,11 +168,12 @@ public final class StreamIngest implements Ingest {
         List<NewEvent> events = request.rescueLate()
                 ? parsed.events().stream().map(NewEvent::rescuedIfLate).toList()
                 : parsed.events();
-        return appends.append(stream, stripe, events, once)
-                .compose(appended -> request.archived()
-                        ? archived(stream, appended.highest())
-                                .map(done -> result(stream, stripe, appended, done ? ACK_ARCHIVED : ACK_LIVE, done))
-                        : Future.succeededFuture(result(stream, stripe, appended, ACK_LIVE, true)));
+        Future<Appends.Appended> stored = appends.append(stream, stripe, events, once);
+        if (!request.archived()) {
+            return stored.map(appended -> result(stream, stripe, appended, ACK_LIVE, true));
+        }
+        return stored.compose(appended -> archived(stream, appended.highest())
+                .map(done -> result(stream, stripe, appended, done ? ACK_ARCHIVED : ACK_LIVE, done)));
     }
 
     /**

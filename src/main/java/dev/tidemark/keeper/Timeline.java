@@ -44,11 +44,22 @@ final class Timeline {
         this.floor = floor;
         this.tail = tail;
         this.lastOrdinal = lastOrdinal;
-        this.active = newActive();
+        this.active = emptyActive();
     }
 
-    private ChunkBuilder newActive() {
+    private ChunkBuilder emptyActive() {
         return new ChunkBuilder(stripe.stream().generation(), stripe.index());
+    }
+
+    /** With room for a little more than the chunk before it had: under load each would be grown, step by step, to the same size. */
+    private ChunkBuilder roomyActive(StreamSettings settings) {
+        Chunk before = from < to ? sealed[to - 1] : null;
+        if (before == null) {
+            return active;
+        }
+        long events = Math.min(settings.chunkMaxEvents(), before.count() + before.count() / 8L);
+        long bytes = Math.min(settings.chunkMaxBytes(), before.slabLength() + before.slabLength() / 8L);
+        return new ChunkBuilder(stripe.stream().generation(), stripe.index(), (int) events, (int) bytes);
     }
 
     /** Takes an acknowledged event, the newest of the stripe. */
@@ -62,6 +73,7 @@ final class Timeline {
         }
         if (active.isEmpty()) {
             activeSinceNs = clock.monotonicNs();
+            active = roomyActive(settings);
         }
         active.add(event);
         tail = event.id();
@@ -112,7 +124,7 @@ final class Timeline {
         sealed[to++] = chunk;
         sealedBytes += chunk.heapBytes();
         sealedEvents += chunk.count();
-        active = newActive();
+        active = emptyActive();
         return true;
     }
 

@@ -37,12 +37,12 @@ final class RedisAppender implements StripeAppender {
         if (events.size() == 1) {
             Request request = Request.cmd(Command.XADD).arg(key).arg(NOMKSTREAM);
             EntryCodec.addEntry(events.get(0), request);
-            return link.send(request, bytes).compose(added -> checked(added, stripe));
+            return link.send(request, bytes).map(added -> checked(added, stripe));
         }
         if (Scripts.argumentCount(events) > Scripts.ARGUMENTS_MAX) {
             return failed(Kind.REFUSED, "Redis takes no batch of " + events.size() + " events with so many fields");
         }
-        return link.send(Scripts.append(key, events), bytes, Scripts.APPEND).compose(added -> checked(added, stripe));
+        return link.send(Scripts.append(key, events), bytes, Scripts.APPEND).map(added -> checked(added, stripe));
     }
 
     private static long wireBytes(List<Event> events) {
@@ -61,10 +61,11 @@ final class RedisAppender implements StripeAppender {
         return bytes;
     }
 
-    private Future<Void> checked(@Nullable Response added, StripeId stripe) {
-        return added == null
-                ? failed(Kind.KEY_MISSING, names.live(stripe) + " is gone from Redis")
-                : link.context().succeededFuture();
+    private @Nullable Void checked(@Nullable Response added, StripeId stripe) {
+        if (added == null) {
+            throw new LiveLogException(Kind.KEY_MISSING, names.live(stripe) + " is gone from Redis");
+        }
+        return null;
     }
 
     private <T> Future<T> failed(Kind kind, String why) {

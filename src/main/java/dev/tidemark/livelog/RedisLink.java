@@ -129,6 +129,7 @@ final class RedisLink {
                 promise.tryFail(RedisErrors.ofConnect(done.cause(), settings.address()));
                 return;
             }
+            boolean unused = JoinedWrites.on(done.result());
             RedisLink link = new RedisLink(context, client, done.result(), settings, timeoutMs, clock, onClosed);
             link.listen();
             if (!promise.tryComplete(link)) {
