@@ -41,7 +41,7 @@ final class Table {
     }
 
     private static void printLine(Object... cells) {
-        System.out.printf(Locale.ROOT, "%-44s %-18s %12s %12s %10s %10s %10s%n", cells);
+        System.out.printf(Locale.ROOT, "%-42s %-26s %10s %12s %10s %10s %10s%n", cells);
     }
 
     /** Class and method. */
