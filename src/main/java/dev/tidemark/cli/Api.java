@@ -185,8 +185,7 @@ final class Api {
 
     /** The client for programs, in the same connections. */
     TidemarkClient client() {
-        TidemarkClient.Builder builder =
-                TidemarkClient.builder(base.toString()).httpClient(client);
+        TidemarkClient.Builder builder = TidemarkClient.builder(base.toString()).httpClient(client);
         return (token == null ? builder : builder.token(token)).build();
     }
 

@@ -149,7 +149,8 @@ final class Http {
         CompletableFuture<HttpResponse<Void>> answer = with.sendAsync(request, inbox);
         var unused = answer.whenComplete((whole, failure) -> {
             if (failure != null) {
-                inbox.onError(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+                inbox.onError(
+                        failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
             }
         });
         return answer;

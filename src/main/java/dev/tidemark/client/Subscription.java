@@ -208,7 +208,8 @@ public final class Subscription implements AutoCloseable {
         if (contentType.toLowerCase(Locale.ROOT).startsWith(Http.EVENT_STREAM)) {
             return null;
         }
-        // A wrong address, which is to be seen at once. Where Tidemark was before it is something in between, such as a network's
+        // A wrong address, which is to be seen at once. Where Tidemark was before it is something in between, such as a
+        // network's
         // sign-in page, and goes away again.
         return TidemarkException.of(
                 TidemarkException.NOT_UNDERSTOOD,
@@ -297,7 +298,9 @@ public final class Subscription implements AutoCloseable {
 
     private TidemarkException broken(IOException e) {
         boolean silent = e instanceof SocketTimeoutException;
-        if (silent || e.getCause() instanceof Error || String.valueOf(e.getMessage()).contains(NO_SELECTOR)) {
+        if (silent
+                || e.getCause() instanceof Error
+                || String.valueOf(e.getMessage()).contains(NO_SELECTOR)) {
             return TidemarkException.of(
                     TidemarkException.CONNECTION_DEAD,
                     "the connection to " + http + " is dead: " + e.getMessage(),

@@ -99,7 +99,9 @@ class FollowIT {
         Awaitility.await().until(() -> run.err().contains("trying again"));
         server.startAgain();
         awaitOut("1\n2\n3\n");
-        assertEquals(List.of("/v1/streams/s/events?tail=10&heartbeat=15", "/v1/streams/s/events?after=c2&heartbeat=15"), uris());
+        assertEquals(
+                List.of("/v1/streams/s/events?tail=10&heartbeat=15", "/v1/streams/s/events?after=c2&heartbeat=15"),
+                uris());
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(command.isAlive());
     }
@@ -147,7 +149,9 @@ class FollowIT {
             hello(stream, "c" + nth);
             event(stream, nth);
             if (nth == 1) {
-                stream.send("error", "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"stopping\"}");
+                stream.send(
+                        "error",
+                        "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"stopping\"}");
                 stream.end();
             }
         });
@@ -157,8 +161,7 @@ class FollowIT {
         awaitOut("1\n2\n3\n");
         List<String> notes = run.err().lines().toList();
         assertEquals(
-                "tidemark: the server ended the subscription: 503 unavailable: stopping; trying again",
-                notes.get(0));
+                "tidemark: the server ended the subscription: 503 unavailable: stopping; trying again", notes.get(0));
         String broken = "tidemark: the connection to " + server.url() + " was lost: ";
         assertTrue(notes.get(1).startsWith(broken) && notes.get(1).endsWith("; trying again"), notes.get(1));
         assertEquals(2, notes.size(), notes::toString);
@@ -226,9 +229,10 @@ class FollowIT {
 
     @Test
     void aRefusalIsToldInTheServersOwnWords() {
-        server.refuseStreams(FakeServer.Answer.problem(
-                416,
-                "\"type\":\"urn:tidemark:problem:position_ahead\",\"title\":\"Position is ahead\",\"detail\":\"far\",\"retryable\":false"));
+        server.refuseStreams(
+                FakeServer.Answer.problem(
+                        416,
+                        "\"type\":\"urn:tidemark:problem:position_ahead\",\"title\":\"Position is ahead\",\"detail\":\"far\",\"retryable\":false"));
         assertEquals(1, run.at(server, "tail", "s", "-f"));
         assertEquals("tidemark: the server ended the subscription: 416 position is ahead: far\n", run.err());
     }
@@ -247,9 +251,10 @@ class FollowIT {
 
     @Test
     void aServerThatIsNotReadyYetIsWaitedFor() {
-        server.refuseStreams(FakeServer.Answer.problem(
-                503,
-                "\"type\":\"urn:tidemark:problem:unavailable\",\"title\":\"Unavailable\",\"detail\":\"soon\",\"retryable\":true"));
+        server.refuseStreams(
+                FakeServer.Answer.problem(
+                        503,
+                        "\"type\":\"urn:tidemark:problem:unavailable\",\"title\":\"Unavailable\",\"detail\":\"soon\",\"retryable\":true"));
         follow();
         Awaitility.await().until(() -> server.requests().size() >= 2);
         server.onStream(stream -> {

@@ -229,9 +229,10 @@ class SubscriptionIT {
             await().until(() -> told.reasons.stream().anyMatch(why -> why.status() == passing));
             assertFalse(subscription.done().isDone(), passing + " may pass");
         }
-        server.refuseStreams(FakeServer.Answer.problem(
-                410,
-                "\"type\":\"urn:tidemark:problem:expired\",\"title\":\"Position expired\",\"detail\":\"gone\",\"earliest\":\"EVT9\""));
+        server.refuseStreams(
+                FakeServer.Answer.problem(
+                        410,
+                        "\"type\":\"urn:tidemark:problem:expired\",\"title\":\"Position expired\",\"detail\":\"gone\",\"earliest\":\"EVT9\""));
         TidemarkException why = endOf(subscription);
         assertEquals("urn:tidemark:problem:expired", why.type());
         assertEquals("gone", why.detail());
@@ -340,8 +341,7 @@ class SubscriptionIT {
                 events(stream, 2);
             });
             await().until(() -> waits.calls.contains("EVT2"));
-            assertEquals(
-                    TidemarkException.NOT_UNDERSTOOD, waits.reasons.get(1).type());
+            assertEquals(TidemarkException.NOT_UNDERSTOOD, waits.reasons.get(1).type());
             assertFalse(subscription.done().isDone());
         }
     }
@@ -417,7 +417,9 @@ class SubscriptionIT {
     void whoTakesNoGapsIsNotLedOverOne() {
         server.onStream(stream -> {
             hello(stream, "c0");
-            stream.send("gap", "{\"type\":\"gap\",\"from\":\"EVT1\",\"to\":\"EVT3\",\"reason\":\"expired\",\"earliest\":\"EVT4\"}");
+            stream.send(
+                    "gap",
+                    "{\"type\":\"gap\",\"from\":\"EVT1\",\"to\":\"EVT3\",\"reason\":\"expired\",\"earliest\":\"EVT4\"}");
             events(stream, 4);
         });
         List<String> seen = new CopyOnWriteArrayList<>();
