@@ -208,9 +208,8 @@ public final class Subscription implements AutoCloseable {
         if (contentType.toLowerCase(Locale.ROOT).startsWith(Http.EVENT_STREAM)) {
             return null;
         }
-        // A wrong address, which is to be seen at once. Where Tidemark was before it is something in between, such as a
-        // network's
-        // sign-in page, and goes away again.
+        // A wrong address, which is to be seen at once. Where Tidemark was before, it is something in between, such as
+        // the sign-in page of a network, and goes away again.
         return TidemarkException.of(
                 TidemarkException.NOT_UNDERSTOOD,
                 "what answered at " + http + " isn't Tidemark: it sent "
