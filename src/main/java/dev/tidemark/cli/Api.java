@@ -1,5 +1,6 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.TidemarkClient;
 import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamName;
 import java.io.IOException;
@@ -11,13 +12,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyManagementException;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
@@ -122,12 +121,8 @@ final class Api {
 
     private HttpRequest.Builder request(String pathAndQuery) {
         HttpRequest.Builder builder =
-                HttpRequest.newBuilder(uri(base.getScheme(), pathAndQuery)).timeout(ANSWER_TIMEOUT);
+                HttpRequest.newBuilder(URI.create(base + pathAndQuery)).timeout(ANSWER_TIMEOUT);
         return token == null ? builder : builder.header("Authorization", "Bearer " + token);
-    }
-
-    private URI uri(String scheme, String pathAndQuery) {
-        return URI.create(scheme + base.toString().substring(base.getScheme().length()) + pathAndQuery);
     }
 
     /** A request whose answer is streamed, already checked to be a success. */
@@ -188,14 +183,10 @@ final class Api {
         return send(builder, HttpResponse.BodyHandlers.ofByteArray());
     }
 
-    /** Opens a WebSocket; frames go to the listener. */
-    CompletableFuture<WebSocket> subscribe(String pathAndQuery, WebSocket.Listener listener) {
-        WebSocket.Builder builder =
-                client.newWebSocketBuilder().connectTimeout(CONNECT_TIMEOUT).subprotocols("tidemark.v1");
-        if (token != null) {
-            builder.header("Authorization", "Bearer " + token);
-        }
-        return builder.buildAsync(uri(base.getScheme().equals("https") ? "wss" : "ws", pathAndQuery), listener);
+    /** The client for programs, in the same connections. */
+    TidemarkClient client() {
+        TidemarkClient.Builder builder = TidemarkClient.builder(base.toString()).httpClient(client);
+        return (token == null ? builder : builder.token(token)).build();
     }
 
     private HttpResponse<byte[]> wholeOf(HttpRequest.Builder builder) {

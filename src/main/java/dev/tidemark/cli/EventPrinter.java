@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.Event;
+import dev.tidemark.client.Gap;
 import dev.tidemark.client.wire.JsonFields;
 import dev.tidemark.client.wire.LineReader;
 import java.io.IOException;
@@ -26,18 +28,6 @@ final class EventPrinter {
     /** Events printed so far. */
     long printed() {
         return printed;
-    }
-
-    /** Cursor of what was printed last, or empty. */
-    String cursor() {
-        return cursor;
-    }
-
-    /** What the server said was wrong since this was asked last, or empty. */
-    String takeError() {
-        String taken = error;
-        error = "";
-        return taken;
     }
 
     /**
@@ -86,15 +76,26 @@ final class EventPrinter {
         }
     }
 
-    /** Prints one line or message: an event, or something about the stream. */
-    void print(byte[] line, JsonFields fields) {
+    /** Prints one event of a subscription. */
+    void print(Event event) {
+        byte[] json = event.json();
+        print(json, JsonFields.of(json));
+    }
+
+    /** Prints one line: an event, or something about the stream. */
+    private void print(byte[] line, JsonFields fields) {
         String type = fields.text("type", "event");
         switch (type) {
             case "event" -> {
                 terminal.print(form.print(line, fields));
                 printed++;
             }
-            case "gap" -> terminal.note(gap(fields));
+            case "gap" ->
+                terminal.note(text(new Gap(
+                        fields.text("from"),
+                        fields.text("to"),
+                        fields.text("reason", "unknown reason"),
+                        fields.text("earliest"))));
             case "error" -> error = new Refusal((int) fields.number("status", 0), fields).text();
             default -> {
                 // what a later server may say besides
@@ -103,10 +104,10 @@ final class EventPrinter {
         cursor = fields.text("cursor", cursor);
     }
 
-    private static String gap(JsonFields gap) {
-        String earliest = gap.text("earliest");
-        return "gap: events from " + gap.text("from", "the start") + " to " + gap.text("to", "?") + " can't be given ("
-                + gap.text("reason", "unknown reason") + ")"
-                + (earliest == null ? "" : "; the earliest is " + earliest);
+    /** A gap in words. */
+    static String text(Gap gap) {
+        String from = gap.from() == null ? "the start" : gap.from();
+        return "gap: events from " + from + " to " + (gap.to() == null ? "?" : gap.to()) + " can't be given ("
+                + gap.reason() + ")" + (gap.earliest() == null ? "" : "; the earliest is " + gap.earliest());
     }
 }

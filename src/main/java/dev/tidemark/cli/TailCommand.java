@@ -1,5 +1,7 @@
 package dev.tidemark.cli;
 
+import dev.tidemark.client.Follow;
+import dev.tidemark.client.View;
 import dev.tidemark.event.Limits;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -15,8 +17,14 @@ import picocli.CommandLine.Parameters;
 final class TailCommand implements Callable<Integer> {
     /** What a view shows. */
     enum ViewName {
-        live,
-        sealed
+        live(View.LIVE),
+        sealed(View.SEALED);
+
+        private final View view;
+
+        ViewName(View view) {
+            this.view = view;
+        }
     }
 
     private final Terminal terminal;
@@ -58,17 +66,20 @@ final class TailCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        String n = Counts.check("-n", count);
+        String path = Api.streamPath(stream, "/tail");
+        EventPrinter printer = new EventPrinter(terminal, output);
+        if (follow) {
+            Follow from = Follow.tail((int) Math.min(Long.parseLong(n), Integer.MAX_VALUE));
+            return new FollowRun(server.api(), terminal, printer)
+                    .run(stream, view == null ? from : from.view(view.view));
+        }
         Map<String, String> query = new LinkedHashMap<>();
         if (view != null) {
             query.put("view", view.name());
         }
-        String n = Counts.check("-n", count);
-        EventPrinter printer = new EventPrinter(terminal, output);
-        if (follow) {
-            return new Follow(server.api(), terminal, printer, Api.streamPath(stream, "/subscribe"), query).run(n);
-        }
         query.put("n", n);
-        printer.printAnswer(server.api().stream(Api.withQuery(Api.streamPath(stream, "/tail"), query)));
+        printer.printAnswer(server.api().stream(Api.withQuery(path, query)));
         return ExitCode.DONE;
     }
 }

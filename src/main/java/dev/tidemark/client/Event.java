@@ -16,8 +16,10 @@ public final class Event {
     private final boolean provisional;
     private final boolean late;
     private final byte[] payload;
+    private final byte[] json;
 
-    private Event(JsonFields fields) {
+    private Event(JsonFields fields, byte[] json) {
+        this.json = json;
         id = required(fields, "id");
         cursor = required(fields, "cursor");
         at = fields.number("at", 0);
@@ -28,9 +30,13 @@ public final class Event {
         payload = payload(fields);
     }
 
-    /** @throws JsonFields.Malformed if it isn't an event */
-    static Event of(JsonFields fields) {
-        return new Event(fields);
+    /**
+     * @param fields those of {@code json}
+     * @param json nobody writes into it any more
+     * @throws JsonFields.Malformed if it isn't an event
+     */
+    static Event of(JsonFields fields, byte[] json) {
+        return new Event(fields, json);
     }
 
     private static String required(JsonFields fields, String name) {
@@ -97,11 +103,16 @@ public final class Event {
     }
 
     /**
-     * The payload's bytes, a copy. They are those that the writer sent; only {@link TidemarkClient#read} gives JSON with the line breaks
-     * between its tokens as spaces.
+     * The payload's bytes, a copy. They are those that the writer sent; only {@link TidemarkClient#read} and {@link
+     * TidemarkClient#subscribe} give JSON with the line breaks between its tokens as spaces.
      */
     public byte[] payload() {
         return payload.clone();
+    }
+
+    /** The whole event as the server gave it: a JSON object with {@code id}, {@code cursor} and the rest. A copy, UTF-8. */
+    public byte[] json() {
+        return json.clone();
     }
 
     /** The payload as UTF-8 text. */

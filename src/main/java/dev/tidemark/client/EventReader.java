@@ -77,7 +77,7 @@ public final class EventReader implements Iterator<Event>, AutoCloseable {
         }
         JsonFields fields = JsonFields.of(line);
         switch (fields.text("type", "event")) {
-            case "event" -> next = Event.of(fields);
+            case "event" -> next = Event.of(fields, line);
             case "gap" -> range.gap(Gap.of(fields));
             case "end" -> end(fields);
             case "error" -> throw TidemarkException.ofMessage(fields);

@@ -96,7 +96,6 @@ public final class Follow {
     Map<String, String> query(String cursor) {
         Map<String, String> all = new LinkedHashMap<>(cursor.isEmpty() ? start : Map.of("after", cursor));
         all.putAll(query);
-        all.put("batch", "true");
         all.put("heartbeat", Integer.toString(heartbeatSeconds));
         return all;
     }

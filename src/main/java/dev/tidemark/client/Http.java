@@ -6,10 +6,11 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.net.http.HttpTimeoutException;
-import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** One server's HTTP API: addresses, single tries, and what their failures are called. Any thread. */
 final class Http {
     static final String NDJSON = "application/x-ndjson";
+    static final String EVENT_STREAM = "text/event-stream";
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final int PROBLEM_BYTES_MAX = 1 << 20;
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
@@ -51,8 +54,8 @@ final class Http {
     }
 
     /**
-     * Puts a new one in the place of one that may be dead, unless that was done already: an {@link InternalError} of one of its WebSockets
-     * can end the thread that serves them all. One that the user gave stays.
+     * Puts a new one in the place of one that may be dead, unless that was done already: an {@link Error}, as when memory is short, can
+     * end the thread that serves all its connections. One that the user gave stays.
      */
     void renew(HttpClient dead) {
         if (ownClient && client.get() == dead) {
@@ -98,13 +101,9 @@ final class Http {
                         .collect(Collectors.joining("&", path + "?", ""));
     }
 
-    private URI uri(String scheme, String pathAndQuery) {
-        return URI.create(scheme + base.toString().substring(base.getScheme().length()) + pathAndQuery);
-    }
-
     HttpRequest.Builder request(String pathAndQuery) {
         HttpRequest.Builder builder =
-                HttpRequest.newBuilder(uri(base.getScheme(), pathAndQuery)).version(HttpClient.Version.HTTP_1_1);
+                HttpRequest.newBuilder(URI.create(base + pathAndQuery)).version(HttpClient.Version.HTTP_1_1);
         return token == null ? builder : builder.header("Authorization", "Bearer " + token);
     }
 
@@ -118,7 +117,7 @@ final class Http {
     byte[] call(HttpRequest.Builder request, Duration within) {
         HttpResponse<byte[]> response = send(request.timeout(within), HttpResponse.BodyHandlers.ofByteArray());
         if (response.statusCode() / 100 != 2) {
-            throw TidemarkException.ofAnswer(response.statusCode(), retryAfterMs(response), response.body());
+            throw TidemarkException.ofAnswer(response.statusCode(), retryAfterMs(response.headers()), response.body());
         }
         return response.body();
     }
@@ -132,25 +131,40 @@ final class Http {
         }
         try (InputStream body = response.body()) {
             throw TidemarkException.ofAnswer(
-                    response.statusCode(), retryAfterMs(response), body.readNBytes(PROBLEM_BYTES_MAX));
+                    response.statusCode(), retryAfterMs(response.headers()), body.readNBytes(PROBLEM_BYTES_MAX));
         } catch (IOException e) {
             throw lost(e);
         }
     }
 
-    private static long retryAfterMs(HttpResponse<?> response) {
-        String seconds = response.headers().firstValue("Retry-After").orElse("");
-        return seconds.matches("\\d{1,6}") ? Long.parseLong(seconds) * 1_000 : 0;
+    /**
+     * Asks for an event stream; returns at once. All that comes goes to the inbox, also that nothing can come.
+     *
+     * @param with the JDK's client to use
+     * @return to be cancelled when nothing more is wanted of it
+     */
+    CompletableFuture<HttpResponse<Void>> follow(HttpClient with, String pathAndQuery, Inbox inbox) {
+        HttpRequest request =
+                request(pathAndQuery).header("Accept", EVENT_STREAM).GET().build();
+        CompletableFuture<HttpResponse<Void>> answer = with.sendAsync(request, inbox);
+        var unused = answer.whenComplete((whole, failure) -> {
+            if (failure != null) {
+                inbox.onError(
+                        failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+            }
+        });
+        return answer;
     }
 
-    /** Opens a WebSocket; frames go to the listener. */
-    CompletableFuture<WebSocket> webSocket(HttpClient with, String pathAndQuery, WebSocket.Listener listener) {
-        WebSocket.Builder builder =
-                with.newWebSocketBuilder().connectTimeout(CONNECT_TIMEOUT).subprotocols("tidemark.v1");
-        if (token != null) {
-            builder.header("Authorization", "Bearer " + token);
-        }
-        return builder.buildAsync(uri(base.getScheme().equals("https") ? "wss" : "ws", pathAndQuery), listener);
+    /** What an answer whose body is still to come says of its failure. */
+    static TidemarkException refusal(ResponseInfo head, InputStream body) throws IOException {
+        return TidemarkException.ofAnswer(
+                head.statusCode(), retryAfterMs(head.headers()), body.readNBytes(PROBLEM_BYTES_MAX));
+    }
+
+    private static long retryAfterMs(HttpHeaders headers) {
+        String seconds = headers.firstValue("Retry-After").orElse("");
+        return seconds.matches("\\d{1,6}") ? Long.parseLong(seconds) * 1_000 : 0;
     }
 
     private <T> HttpResponse<T> send(HttpRequest.Builder request, HttpResponse.BodyHandler<T> handler) {

@@ -2,34 +2,39 @@ package dev.tidemark.client;
 
 import dev.tidemark.client.wire.Backoff;
 import dev.tidemark.client.wire.JsonFields;
+import dev.tidemark.client.wire.ServerSentEvents;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.net.http.HttpClient;
-import java.net.http.WebSocket;
-import java.net.http.WebSocketHandshakeException;
-import java.nio.charset.StandardCharsets;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream that is being followed. It goes on until it is closed, the server says that it is over (close codes from 4500 on), or the
- * subscriber throws; everything else it meets by connecting again, behind the last event that the subscriber took.
+ * A stream that is being followed, as an event stream (Server-Sent Events). It goes on until it is closed, the server says that it is
+ * over, or the subscriber throws; everything else it meets by connecting again, behind the last event that the subscriber took.
  *
  * <pre>
- *  connect ──> listen ──broken, silent, or closed with a code below 4500──> pause ──> connect
- *     `── refused: 4xx ──> ended      listen ──4500 and above, or the subscriber throws──> ended
+ *  connect ──head──> listen ──broken, silent, ended, or an error that may pass──> pause ──> connect
+ *     `──an error that doesn't pass──> ended      listen ──such an error, or the subscriber throws──> ended
  * </pre>
+ *
+ * <p>An error may pass if it says so ({@code retryable}), or by its status: 408, 429 and from 500 on.
  *
  * <p>Any thread may call its methods.
  */
 public final class Subscription implements AutoCloseable {
-    private static final int CODE_FINAL_MIN = 4500;
     private static final long FIRST_WAIT_MS = 100;
     private static final long LONGEST_WAIT_MS = 10_000;
-    private static final long CONNECT_MS_MAX = 10_000;
+    private static final long HEAD_MS_MAX = 10_000;
+    private static final int MESSAGE_BYTES_MAX = 256 << 20;
+    /** What the JDK's client says when the thread that serves its connections is gone. */
+    private static final String NO_SELECTOR = "selector manager closed";
 
     private final Http http;
     private final String path;
@@ -40,11 +45,11 @@ public final class Subscription implements AutoCloseable {
 
     // used by the subscription's thread only
     private final Backoff backoff = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS, new SplittableRandom());
-    private @Nullable TidemarkException problem;
+    private boolean everGreeted;
 
     // written by the subscription's thread, read by any
     private volatile String cursor = "";
-    private volatile Inbox inbox = new Inbox();
+    private volatile @Nullable Inbox inbox;
     private volatile @Nullable Thread thread;
 
     Subscription(Http http, String path, Follow from, Subscriber subscriber) {
@@ -80,7 +85,10 @@ public final class Subscription implements AutoCloseable {
     @Override
     public void close() {
         closing.countDown();
-        inbox.stop();
+        Inbox open = inbox;
+        if (open != null) {
+            open.stop();
+        }
         Thread own = thread;
         if (own != null && own != Thread.currentThread()) {
             boolean interrupted = false;
@@ -105,7 +113,7 @@ public final class Subscription implements AutoCloseable {
             while (!closed()) {
                 TidemarkException why = oneConnection();
                 if (why != null && !closed()) {
-                    long waitMs = backoff.nextMs();
+                    long waitMs = why.retryAfterMs() + backoff.nextMs();
                     subscriber.disconnected(why, Duration.ofMillis(waitMs));
                     boolean unused = closing.await(waitMs, TimeUnit.MILLISECONDS);
                 }
@@ -138,79 +146,103 @@ public final class Subscription implements AutoCloseable {
 
     /** Why it ended, if it may be made again; null if this side closed it. */
     private @Nullable TidemarkException oneConnection() throws Exception {
-        Inbox signals = new Inbox();
-        inbox = signals;
+        // The head comes with the first message, which may take a busy server as long as any other.
+        Inbox answer = new Inbox(Math.max(HEAD_MS_MAX, from.silenceMsMax()), from.silenceMsMax());
+        inbox = answer;
         if (closed()) {
             return null;
         }
         HttpClient client = http.client();
-        CompletableFuture<WebSocket> opening =
-                http.webSocket(client, Http.withQuery(path, from.query(cursor)), signals);
-        var unused = opening.whenComplete((socket, failure) -> {
-            if (failure != null) {
-                signals.fail(failure);
-            }
-        });
+        var exchange = http.follow(client, Http.withQuery(path, from.query(cursor)), answer);
         try {
-            TidemarkException why = listen(signals, opening);
+            TidemarkException why = listen(answer);
             if (why != null && why.type().equals(TidemarkException.CONNECTION_DEAD)) {
                 http.renew(client);
             }
             return why;
         } finally {
-            abort(opening);
+            answer.stop();
+            boolean unused = exchange.cancel(true);
         }
     }
 
-    private static void abort(CompletableFuture<WebSocket> opening) {
-        var unused = opening.whenComplete((socket, failure) -> {
-            if (socket != null) {
-                socket.abort();
-            }
-        });
-    }
-
-    private @Nullable TidemarkException listen(Inbox signals, CompletableFuture<WebSocket> opening) throws Exception {
-        problem = null;
+    private @Nullable TidemarkException listen(Inbox answer) throws Exception {
+        TidemarkException refused;
+        try {
+            refused = refusal(answer);
+        } catch (IOException e) {
+            return broken(e);
+        }
+        if (refused != null) {
+            return unlessFinal(refused);
+        }
+        ServerSentEvents messages = new ServerSentEvents(answer, MESSAGE_BYTES_MAX);
         while (!closed()) {
-            boolean connecting = !opening.isDone();
-            long waitMs = connecting ? CONNECT_MS_MAX : from.silenceMsMax();
-            Inbox.Signal signal = signals.take(waitMs, opening);
-            if (signal instanceof Inbox.Signal.Message message) {
-                receive(message.json());
-                message.socket().request(1);
-            } else if (signal instanceof Inbox.Signal.Closed closed) {
-                return closed(closed);
-            } else if (signal instanceof Inbox.Signal.Failed failed) {
-                return failed(failed.cause());
-            } else if (signal == null && !(connecting && opening.isDone())) {
-                return dead("nothing came from " + http + " for " + waitMs / 1_000 + " s", null);
+            ServerSentEvents.Message message;
+            try {
+                message = messages.next();
+            } catch (IOException e) {
+                return broken(e);
+            }
+            if (message == null) {
+                return closed() ? null : ended();
+            }
+            TidemarkException error = receive(message);
+            if (error != null) {
+                return unlessFinal(error);
             }
         }
         return null;
     }
 
-    private void receive(String json) throws Exception {
+    /** What the answer is if it isn't an event stream. */
+    private @Nullable TidemarkException refusal(Inbox answer) throws IOException {
+        ResponseInfo head = answer.head();
+        if (head == null) {
+            return null;
+        }
+        if (head.statusCode() != 200) {
+            return Http.refusal(head, answer);
+        }
+        String contentType = head.headers().firstValue("Content-Type").orElse("");
+        if (contentType.toLowerCase(Locale.ROOT).startsWith(Http.EVENT_STREAM)) {
+            return null;
+        }
+        // A wrong address, which is to be seen at once. Where Tidemark was before, it is something in between, such as
+        // the sign-in page of a network, and goes away again.
+        return TidemarkException.of(
+                TidemarkException.NOT_UNDERSTOOD,
+                "what answered at " + http + " isn't Tidemark: it sent "
+                        + (contentType.isEmpty() ? "no content type" : contentType) + " instead of an event stream",
+                everGreeted,
+                null);
+    }
+
+    /** Gives back an error that may pass; throws any other. */
+    private static TidemarkException unlessFinal(TidemarkException error) {
+        if (error.retryable() || error.status() >= 500 || error.status() == 408) {
+            return error;
+        }
+        throw error;
+    }
+
+    /** The server's error, if it is one. */
+    private @Nullable TidemarkException receive(ServerSentEvents.Message message) throws Exception {
         JsonFields fields;
         try {
-            fields = JsonFields.of(json.getBytes(StandardCharsets.UTF_8));
+            fields = JsonFields.of(message.data());
         } catch (JsonFields.Malformed e) {
             throw notUnderstood(e);
         }
-        String type = fields.text("type", "");
-        if (!type.equals("hello") && !type.equals("error")) {
+        if (message.type().equals("error")) {
+            return TidemarkException.ofMessage(fields);
+        }
+        if (!message.type().equals("hello")) {
             backoff.reset();
         }
-        switch (type) {
-            case "hello" -> {
-                if (cursor.isEmpty()) {
-                    // Of tail=N it lies before these N.
-                    cursor = fields.text("cursor", "");
-                }
-                subscriber.connected();
-            }
-            case "event" -> event(fields);
-            case "events" -> events(fields.raw("events"));
+        switch (message.type()) {
+            case "hello" -> hello(fields);
+            case ServerSentEvents.UNNAMED -> event(fields, message.data());
             case "gap" -> subscriber.gap(Gap.of(fields));
             case "sealed" -> subscriber.sealed(fields.text("through", ""));
             case "caught_up" -> subscriber.caughtUp(moved(fields));
@@ -218,29 +250,26 @@ public final class Subscription implements AutoCloseable {
             case "heartbeat" -> {
                 String unused = moved(fields);
             }
-            case "error" -> problem = TidemarkException.ofMessage(fields);
             default -> {
                 // A kind of message that later servers may have.
             }
         }
+        return null;
     }
 
-    private void events(byte @Nullable [] array) throws Exception {
-        if (array == null) {
-            throw notUnderstood(new JsonFields.Malformed("no events in it"));
+    private void hello(JsonFields fields) throws Exception {
+        everGreeted = true;
+        if (cursor.isEmpty()) {
+            // Of tail=N it lies before these N.
+            cursor = fields.text("cursor", "");
         }
-        for (byte[] event : JsonFields.elements(array)) {
-            if (closed()) {
-                return;
-            }
-            event(JsonFields.of(event));
-        }
+        subscriber.connected();
     }
 
-    private void event(JsonFields fields) throws Exception {
+    private void event(JsonFields fields, byte[] json) throws Exception {
         Event event;
         try {
-            event = Event.of(fields);
+            event = Event.of(fields, json);
         } catch (JsonFields.Malformed e) {
             throw notUnderstood(e);
         }
@@ -261,39 +290,22 @@ public final class Subscription implements AutoCloseable {
                 e);
     }
 
-    private static TidemarkException dead(String detail, @Nullable Throwable cause) {
-        return TidemarkException.of(TidemarkException.CONNECTION_DEAD, detail, true, cause);
+    private TidemarkException ended() {
+        return TidemarkException.of(
+                TidemarkException.CONNECTION_LOST, "the connection to " + http + " was ended", true, null);
     }
 
-    private TidemarkException closed(Inbox.Signal.Closed closed) {
-        TidemarkException why = problem != null
-                ? problem
-                : TidemarkException.of(
-                        TidemarkException.CONNECTION_LOST,
-                        "the connection to " + http + " was closed with code " + closed.code()
-                                + (closed.reason().isEmpty() ? "" : ": " + closed.reason()),
-                        closed.code() < CODE_FINAL_MIN,
-                        null);
-        if (closed.code() >= CODE_FINAL_MIN) {
-            throw why;
+    private TidemarkException broken(IOException e) {
+        boolean silent = e instanceof SocketTimeoutException;
+        if (silent
+                || e.getCause() instanceof Error
+                || String.valueOf(e.getMessage()).contains(NO_SELECTOR)) {
+            return TidemarkException.of(
+                    TidemarkException.CONNECTION_DEAD,
+                    "the connection to " + http + " is dead: " + e.getMessage(),
+                    true,
+                    e);
         }
-        return why;
-    }
-
-    private TidemarkException failed(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        if (cause instanceof WebSocketHandshakeException refused) {
-            int status = refused.getResponse().statusCode();
-            TidemarkException why = TidemarkException.ofAnswer(status, 0, new byte[0]);
-            if (status < 500 && status != 429 && status != 408) {
-                throw why;
-            }
-            return why;
-        }
-        if (cause instanceof Error || String.valueOf(cause.getMessage()).contains("selector manager closed")) {
-            return dead("the connection to " + http + " failed: " + cause, cause);
-        }
-        return problem != null ? problem : http.lost(cause);
+        return http.lost(e);
     }
 }

@@ -156,7 +156,7 @@ public final class TidemarkClient {
             }
             return new Tail(
                     JsonFields.elements(events).stream()
-                            .map(event -> Event.of(JsonFields.of(event)))
+                            .map(event -> Event.of(JsonFields.of(event), event))
                             .toList(),
                     fields.isTrue("complete"),
                     fields.text("cursor", ""));
@@ -186,7 +186,7 @@ public final class TidemarkClient {
      * @return the running subscription, on a daemon thread of its own, which is where {@code subscriber} is called
      */
     public Subscription subscribe(String stream, Follow from, Subscriber subscriber) {
-        Subscription subscription = new Subscription(http, Http.path(stream, "/subscribe"), from, subscriber);
+        Subscription subscription = new Subscription(http, Http.path(stream, "/events"), from, subscriber);
         subscription.start("tidemark-subscription " + stream);
         return subscription;
     }

@@ -29,6 +29,7 @@ public final class TidemarkException extends RuntimeException {
     public static final String SUBSCRIBER_FAILED = "urn:tidemark:client:subscriber_failed";
 
     private static final long serialVersionUID = 1L;
+    private static final long RETRY_AFTER_MS_MAX = 86_400_000;
 
     /** What is known of an append that failed. */
     public enum Stored {
@@ -96,7 +97,8 @@ public final class TidemarkException extends RuntimeException {
         boolean retryable = fields.has("retryable") ? fields.isTrue("retryable") : mayPass(status);
         Stored stored =
                 fields.has("stored") ? fields.text("stored", "").equals("no") ? Stored.NO : Stored.UNKNOWN : null;
-        return new TidemarkException(status, type, detail, retryable, stored, retryAfterMs, fields, null);
+        long waitMs = Math.max(retryAfterMs, Math.min(RETRY_AFTER_MS_MAX, fields.number("retry_after_ms", 0)));
+        return new TidemarkException(status, type, detail, retryable, stored, waitMs, fields, null);
     }
 
     private static boolean mayPass(int status) {

@@ -368,13 +368,7 @@ final class Assembly {
                 new RedisWarnings(parts.facts().warnings(), group, pressure),
                 () -> stopping,
                 clock);
-        vertx.setPeriodic(
-                DISK_LOOK_MS,
-                timer -> vertx.executeBlocking(() -> {
-                            health.lookAtDisk();
-                            return null;
-                        })
-                        .onFailure(failure -> LOG.warn("the disk can't be looked at", failure)));
+        vertx.setPeriodic(DISK_LOOK_MS, timer -> onWorker("the disk can't be looked at", health::lookAtDisk));
         HttpOptions options = httpOptions();
         List<Future<String>> deployments = new ArrayList<>();
         for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
@@ -451,12 +445,15 @@ final class Assembly {
                 timer -> onWorker("the files of idle streams can't be closed", files::closeUnused));
     }
 
+    /** Not any more when it stops: the threads for it may be gone already. */
     private void onWorker(String failed, Runnable task) {
-        vertx.executeBlocking(() -> {
-                    task.run();
-                    return null;
-                })
-                .onFailure(failure -> LOG.warn("{}: {}", failed, failure.getMessage()));
+        if (!stopping) {
+            vertx.executeBlocking(() -> {
+                        task.run();
+                        return null;
+                    })
+                    .onFailure(failure -> LOG.warn("{}: {}", failed, failure.getMessage()));
+        }
     }
 
     private static void finishInBackground(ArchiveStreamStore store, List<StreamRecord> unfinished) {

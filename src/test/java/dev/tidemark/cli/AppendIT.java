@@ -320,7 +320,7 @@ class AppendIT {
 
     @Test
     void aServerThatIsNotThereIsSaidInOneLine() {
-        server.stop(4000);
+        server.stop();
         assertEquals(3, run.input("1\n").at(server, "append", "s"));
         assertEquals("tidemark: can't reach " + server.url() + "; is the server running there?\n", run.err());
     }
@@ -335,7 +335,7 @@ class AppendIT {
         writer.write("1\n".getBytes(StandardCharsets.UTF_8));
         writer.flush();
         Awaitility.await().until(() -> stored.size() == 1);
-        server.stop(4000);
+        server.stop();
         writer.write("2\n".getBytes(StandardCharsets.UTF_8));
         writer.close();
         Awaitility.await().during(java.time.Duration.ofMillis(300)).until(command::isAlive);

@@ -85,9 +85,9 @@ class CommandProcessIT {
     @Test
     @Tag("T14")
     void anInterruptEndsAFollowingTailQuietly() throws Exception {
-        server.onSocket(socket -> {
-            var unused = socket.writeTextMessage("{\"type\":\"hello\",\"cursor\":\"c0\"}");
-            unused = socket.writeTextMessage("{\"type\":\"event\",\"cursor\":\"c1\",\"at\":1,\"data\":1}");
+        server.onStream(stream -> {
+            stream.send("hello", "{\"type\":\"hello\",\"cursor\":\"c0\"}");
+            stream.send("", "{\"id\":\"EVT1\",\"cursor\":\"c1\",\"at\":1,\"data\":1}");
         });
         Process tail = shell("exec $T tail s -f --output data", "C.UTF-8");
         Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> out().equals("1\n"));

@@ -7,7 +7,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.http.ServerWebSocket;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -71,15 +70,62 @@ public final class FakeServer implements AutoCloseable {
         }
     }
 
+    /** An event stream that the client holds open; used on the server's event loop. */
+    public static final class EventStream {
+        private final HttpServerResponse response;
+
+        private EventStream(HttpServerResponse response) {
+            this.response = response.setChunked(true).putHeader("Content-Type", "text/event-stream; charset=utf-8");
+        }
+
+        /** Sends a message of a type; one without type is an event. */
+        public void send(String type, String json) {
+            write((type.isEmpty() ? "" : "event: " + type + "\n") + "data: " + json + "\n\n");
+        }
+
+        /** Sends these characters. */
+        public void write(String text) {
+            var unused = response.write(text);
+        }
+
+        /** Ends it, as a server does that wants to. */
+        public void end() {
+            var unused = response.end();
+        }
+
+        /** Ends it without a word, in the middle of the answer. */
+        public void cut() {
+            var unused = response.reset();
+        }
+
+        /** Whether what is sent now would wait here. */
+        public boolean isFull() {
+            return response.writeQueueFull();
+        }
+
+        public void onDrained(Runnable then) {
+            response.drainHandler(v -> then.run());
+        }
+
+        /** When the client has closed the connection. */
+        public void onClosed(Runnable then) {
+            response.closeHandler(v -> then.run());
+        }
+
+        private boolean isOpen() {
+            return !response.ended() && !response.closed();
+        }
+    }
+
     private final Vertx vertx = Vertx.vertx();
     private final List<Request> requests = new CopyOnWriteArrayList<>();
-    private final List<ServerWebSocket> sockets = new CopyOnWriteArrayList<>();
+    private final List<EventStream> streams = new CopyOnWriteArrayList<>();
     private final List<HttpConnection> connections = new CopyOnWriteArrayList<>();
     private final int port;
     private HttpServer server;
     private volatile Function<Request, Answer> answers = request -> Answer.json(500, "{}");
-    private volatile int refusal;
-    private volatile Consumer<ServerWebSocket> onSocket = socket -> {};
+    private volatile @Nullable Answer refusal;
+    private volatile Consumer<EventStream> onStream = stream -> {};
 
     public FakeServer() {
         server = listen(0);
@@ -87,20 +133,10 @@ public final class FakeServer implements AutoCloseable {
     }
 
     private HttpServer listen(int wanted) {
-        HttpServerOptions options =
-                new HttpServerOptions().setHost("127.0.0.1").setPort(wanted).addWebSocketSubProtocol("tidemark.v1");
+        HttpServerOptions options = new HttpServerOptions().setHost("127.0.0.1").setPort(wanted);
         HttpServer fresh = vertx.createHttpServer(options)
                 .connectionHandler(connections::add)
-                .requestHandler(this::answer)
-                .webSocketHandshakeHandler(handshake -> {
-                    var unused = refusal == 0 ? handshake.accept().mapEmpty() : handshake.reject(refusal);
-                })
-                .webSocketHandler(socket -> {
-                    requests.add(new Request(
-                            "WS", socket.uri(), null, socket.headers().get("Authorization"), "", ""));
-                    sockets.add(socket);
-                    onSocket.accept(socket);
-                });
+                .requestHandler(this::answer);
         return done(fresh.listen());
     }
 
@@ -120,31 +156,36 @@ public final class FakeServer implements AutoCloseable {
         answers = with;
     }
 
-    /** Answers handshakes with this HTTP status. */
-    public void refuseSockets(int status) {
-        refusal = status;
+    /** From now on who wants an event stream gets this answer instead. */
+    public void refuseStreams(Answer with) {
+        refusal = with;
     }
 
-    public void onSocket(Consumer<ServerWebSocket> with) {
-        onSocket = with;
+    /** What is done with each event stream that a client opens; its head goes out with what is sent first. */
+    public void onStream(Consumer<EventStream> with) {
+        refusal = null;
+        onStream = with;
     }
 
     public List<Request> requests() {
         return requests;
     }
 
-    /** Closes the port and all connections, as a stopping server does; sockets get a close code first. */
-    public void stop(int closeCode) {
-        for (ServerWebSocket socket : sockets) {
-            if (!socket.isClosed()) {
-                done(socket.close((short) closeCode, "stopping"));
+    /** Closes the port and all connections, as a stopping server does; event streams get an error first. */
+    public void stop() {
+        for (EventStream stream : streams) {
+            if (stream.isOpen()) {
+                stream.send(
+                        "error",
+                        "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"stopping\",\"retryable\":true}");
+                stream.end();
             }
         }
-        sockets.clear();
+        streams.clear();
         done(server.close());
     }
 
-    /** Ends all connections; sockets get code 1000. */
+    /** Ends all connections, in the middle of their answers. */
     public void endConnections() {
         connections.forEach(connection -> connection.close().onComplete(closed -> {}));
         connections.clear();
@@ -171,7 +212,15 @@ public final class FakeServer implements AutoCloseable {
                     producer(request),
                     body.toString());
             requests.add(seen);
-            Answer answer = answers.apply(seen);
+            Answer refused = refusal;
+            boolean follows = "text/event-stream".equals(request.getHeader("Accept"));
+            if (follows && refused == null) {
+                EventStream stream = new EventStream(request.response());
+                streams.add(stream);
+                onStream.accept(stream);
+                return;
+            }
+            Answer answer = follows && refused != null ? refused : answers.apply(seen);
             if (answer.status() == 0) {
                 if (answer.cut()) {
                     request.connection().close();

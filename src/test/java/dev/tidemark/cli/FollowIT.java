@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import io.vertx.core.http.ServerWebSocket;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -35,18 +34,16 @@ class FollowIT {
         return command;
     }
 
-    private static void hello(ServerWebSocket socket, String cursor) {
-        send(socket, "{\"type\":\"hello\",\"stream\":\"s\",\"cursor\":\"" + cursor + "\"}");
+    private static void hello(FakeServer.EventStream stream, String cursor) {
+        stream.send("hello", "{\"type\":\"hello\",\"stream\":\"s\",\"cursor\":\"" + cursor + "\"}");
     }
 
-    private static void event(ServerWebSocket socket, int i) {
-        send(
-                socket,
-                "{\"type\":\"event\",\"id\":\"EVT" + i + "\",\"cursor\":\"c" + i + "\",\"at\":1,\"data\":" + i + "}");
+    private static void event(FakeServer.EventStream stream, int i) {
+        event(stream, i, String.valueOf(i));
     }
 
-    private static void send(ServerWebSocket socket, String json) {
-        var unused = socket.writeTextMessage(json);
+    private static void event(FakeServer.EventStream stream, int i, String data) {
+        stream.send("", "{\"id\":\"EVT" + i + "\",\"cursor\":\"c" + i + "\",\"at\":1,\"data\":" + data + "}");
     }
 
     private void awaitOut(String text) {
@@ -59,51 +56,52 @@ class FollowIT {
 
     @Test
     void printsTheLastOnesAndThenWhatComesAtOnce() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            event(socket, 1);
-            send(socket, "{\"type\":\"caught_up\",\"cursor\":\"c1\"}");
-            send(socket, "{\"type\":\"heartbeat\",\"cursor\":\"c1\",\"live\":\"ok\"}");
-            socket.textMessageHandler(unexpected -> event(socket, 99));
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            event(stream, 1);
+            stream.send("caught_up", "{\"type\":\"caught_up\",\"cursor\":\"c1\"}");
+            stream.send("heartbeat", "{\"type\":\"heartbeat\",\"cursor\":\"c1\",\"live\":\"ok\"}");
         });
         Thread command = follow("-n", "3", "--view", "live");
         awaitOut("1\n");
-        assertEquals(List.of("/v1/streams/s/subscribe?view=live&tail=3"), uris());
+        assertEquals(List.of("/v1/streams/s/events?tail=3&view=live&heartbeat=15"), uris());
         assertTrue(command.isAlive());
         assertEquals("", run.err());
     }
 
     @Test
     void anEventIsPrintedLikeInEveryOtherAnswer() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            event(socket, 7);
-            send(socket, "{\"type\":\"error\",\"title\":\"Gone\",\"status\":404,\"detail\":\"deleted\"}");
-            var unused = socket.close((short) 4504, "deleted");
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            event(stream, 7);
+            stream.send("error", "{\"type\":\"error\",\"title\":\"Gone\",\"status\":404,\"detail\":\"deleted\"}");
+            stream.end();
         });
         assertEquals(1, run.at(server, "tail", "s", "-f"));
         assertEquals("{\"id\":\"EVT7\",\"cursor\":\"c7\",\"at\":1,\"data\":7}\n", run.out());
-        assertEquals("tidemark: the server ended the subscription with code 4504: 404 gone: deleted\n", run.err());
+        assertEquals("tidemark: the server ended the subscription: 404 gone: deleted\n", run.err());
     }
 
     @Test
     void goesOnAfterTheLastCursorWhenTheServerWasRestarted() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            event(socket, 1);
-            event(socket, 2);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            event(stream, 1);
+            event(stream, 2);
         });
         Thread command = follow();
         awaitOut("1\n2\n");
-        server.onSocket(socket -> {
-            hello(socket, "c2");
-            event(socket, 3);
+        server.onStream(stream -> {
+            hello(stream, "c2");
+            event(stream, 3);
         });
-        server.stop(4000);
+        server.stop();
         Awaitility.await().until(() -> run.err().contains("trying again"));
         server.startAgain();
         awaitOut("1\n2\n3\n");
-        assertEquals(List.of("/v1/streams/s/subscribe?tail=10", "/v1/streams/s/subscribe?after=c2"), uris());
+        assertEquals(
+                List.of("/v1/streams/s/events?tail=10&heartbeat=15", "/v1/streams/s/events?after=c2&heartbeat=15"),
+                uris());
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(command.isAlive());
     }
@@ -111,26 +109,29 @@ class FollowIT {
     @Test
     void goesOnFromHelloWhenNothingCameYet() {
         AtomicInteger connections = new AtomicInteger();
-        server.onSocket(socket -> {
-            hello(socket, "c0");
+        server.onStream(stream -> {
+            hello(stream, "c0");
             if (connections.incrementAndGet() == 1) {
-                var unused = socket.close((short) 4001, "too slow");
+                stream.send(
+                        "error",
+                        "{\"type\":\"error\",\"title\":\"Too much in flight\",\"status\":503,\"detail\":\"too slow\"}");
+                stream.end();
             } else {
-                event(socket, 1);
+                event(stream, 1);
             }
         });
         follow();
         awaitOut("1\n");
-        assertEquals("/v1/streams/s/subscribe?after=c0", uris().get(1));
+        assertEquals("/v1/streams/s/events?after=c0&heartbeat=15", uris().get(1));
     }
 
     @Test
     void goesOnWheneverTheConnectionEnds() {
         AtomicInteger connections = new AtomicInteger();
-        server.onSocket(socket -> {
+        server.onStream(stream -> {
             int nth = connections.incrementAndGet();
-            hello(socket, "c" + (nth - 1));
-            event(socket, nth);
+            hello(stream, "c" + (nth - 1));
+            event(stream, nth);
         });
         follow();
         for (String printed : List.of("1\n", "1\n2\n", "1\n2\n3\n")) {
@@ -143,13 +144,15 @@ class FollowIT {
     @Test
     void everyLossIsNotedOnceWithItsOwnReason() {
         AtomicInteger connections = new AtomicInteger();
-        server.onSocket(socket -> {
+        server.onStream(stream -> {
             int nth = connections.incrementAndGet();
-            hello(socket, "c" + nth);
-            event(socket, nth);
+            hello(stream, "c" + nth);
+            event(stream, nth);
             if (nth == 1) {
-                send(socket, "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"stopping\"}");
-                var unused = socket.close((short) 4000, "");
+                stream.send(
+                        "error",
+                        "{\"type\":\"error\",\"title\":\"Unavailable\",\"status\":503,\"detail\":\"stopping\"}");
+                stream.end();
             }
         });
         follow();
@@ -158,18 +161,18 @@ class FollowIT {
         awaitOut("1\n2\n3\n");
         List<String> notes = run.err().lines().toList();
         assertEquals(
-                "tidemark: the server closed the subscription with code 4000: 503 unavailable: stopping; trying again",
-                notes.get(0));
-        assertEquals("tidemark: the server closed the subscription with code 1000; trying again", notes.get(1));
+                "tidemark: the server ended the subscription: 503 unavailable: stopping; trying again", notes.get(0));
+        String broken = "tidemark: the connection to " + server.url() + " was lost: ";
+        assertTrue(notes.get(1).startsWith(broken) && notes.get(1).endsWith("; trying again"), notes.get(1));
         assertEquals(2, notes.size(), notes::toString);
     }
 
     @Test
     void manyEventsComeInOrderThroughASlowReader() {
         int count = 20_000;
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            IntStream.rangeClosed(1, count).forEach(i -> event(socket, i));
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            IntStream.rangeClosed(1, count).forEach(i -> event(stream, i));
         });
         follow();
         StringBuilder all = new StringBuilder();
@@ -179,11 +182,11 @@ class FollowIT {
     }
 
     @Test
-    void aMessageLargerThanAFrameIsPutTogether() {
+    void aMessageOfManyBuffersIsPutTogether() {
         String large = "\"" + "ä".repeat(300_000) + "\"";
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            send(socket, "{\"type\":\"event\",\"cursor\":\"c1\",\"at\":1,\"data\":" + large + "}");
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            event(stream, 1, large);
         });
         follow();
         Awaitility.await().until(() -> run.out().equals(large + "\n"));
@@ -191,10 +194,10 @@ class FollowIT {
 
     @Test
     void gapsAreNoted() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            send(socket, "{\"type\":\"gap\",\"from\":\"c0\",\"to\":\"c4\",\"reason\":\"lost\"}");
-            event(socket, 5);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            stream.send("gap", "{\"type\":\"gap\",\"from\":\"c0\",\"to\":\"c4\",\"reason\":\"lost\"}");
+            event(stream, 5);
         });
         follow();
         awaitOut("5\n");
@@ -203,10 +206,10 @@ class FollowIT {
 
     @Test
     void aClosedPipeEndsQuietly() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            event(socket, 1);
-            var unused = io.vertx.core.Vertx.currentContext().owner().setTimer(50, again -> event(socket, 2));
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            event(stream, 1);
+            var unused = io.vertx.core.Vertx.currentContext().owner().setTimer(50, again -> event(stream, 2));
         });
         run.outputClosedAfter(1);
         Thread command = follow();
@@ -217,12 +220,48 @@ class FollowIT {
     }
 
     @Test
-    void aRefusedHandshakeIsNotTriedAgain() {
-        server.stop(4000);
-        try (FakeServer other = new FakeServer()) {
-            other.refuseSockets(403);
-            assertEquals(1, run.at(other, "tail", "s", "-f"));
-            assertEquals("tidemark: the server refused the subscription with HTTP status 403\n", run.err());
-        }
+    void aRefusalIsNotTriedAgain() {
+        server.refuseStreams(FakeServer.Answer.json(403, "no"));
+        assertEquals(1, run.at(server, "tail", "s", "-f"));
+        assertEquals("tidemark: the server refused the subscription with HTTP status 403\n", run.err());
+        assertEquals(1, server.requests().size());
+    }
+
+    @Test
+    void aRefusalIsToldInTheServersOwnWords() {
+        server.refuseStreams(
+                FakeServer.Answer.problem(
+                        416,
+                        "\"type\":\"urn:tidemark:problem:position_ahead\",\"title\":\"Position is ahead\",\"detail\":\"far\",\"retryable\":false"));
+        assertEquals(1, run.at(server, "tail", "s", "-f"));
+        assertEquals("tidemark: the server ended the subscription: 416 position is ahead: far\n", run.err());
+    }
+
+    @Test
+    void aServerThatWasNeverThereIsNotWaitedFor() {
+        server.refuseStreams(FakeServer.Answer.json(502, "<html>"));
+        assertEquals(1, run.at(server, "tail", "s", "-f"));
+        assertEquals("tidemark: the server refused the subscription with HTTP status 502\n", run.err());
+        server.stop();
+        Run other = new Run();
+        assertEquals(3, other.at(server, "tail", "s", "-f"));
+        assertEquals("tidemark: can't reach " + server.url() + "; is the server running there?\n", other.err());
+        assertEquals(1, server.requests().size());
+    }
+
+    @Test
+    void aServerThatIsNotReadyYetIsWaitedFor() {
+        server.refuseStreams(
+                FakeServer.Answer.problem(
+                        503,
+                        "\"type\":\"urn:tidemark:problem:unavailable\",\"title\":\"Unavailable\",\"detail\":\"soon\",\"retryable\":true"));
+        follow();
+        Awaitility.await().until(() -> server.requests().size() >= 2);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            event(stream, 1);
+        });
+        awaitOut("1\n");
+        assertEquals("tidemark: the server ended the subscription: 503 unavailable: soon; trying again\n", run.err());
     }
 }

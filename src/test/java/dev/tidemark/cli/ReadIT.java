@@ -193,7 +193,7 @@ class ReadIT {
 
     @Test
     void aServerThatIsNotThereIsExitCodeThree() {
-        server.stop(4000);
+        server.stop();
         for (String[] command : new String[][] {{"read", "s"}, {"tail", "s"}, {"tail", "s", "-f"}, {"streams"}}) {
             Run unreachable = new Run();
             assertEquals(3, unreachable.at(server, command));

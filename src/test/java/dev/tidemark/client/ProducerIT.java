@@ -173,7 +173,7 @@ class ProducerIT {
 
     @Test
     void withoutAServerNothingWasStored() {
-        server.stop(1001);
+        server.stop();
         TidemarkException end = assertThrows(TidemarkException.class, () -> producer.append(NewEvent.json("1")));
         assertEquals(TidemarkException.NOT_CONNECTED, end.type());
         assertEquals(0, end.status());

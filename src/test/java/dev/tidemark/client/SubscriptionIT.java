@@ -10,9 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tidemark.cli.FakeServer;
-import io.vertx.core.http.ServerWebSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -78,24 +78,23 @@ class SubscriptionIT {
         server.close();
     }
 
-    private static void send(ServerWebSocket socket, String json) {
-        var unused = socket.writeTextMessage(json);
+    private static void hello(FakeServer.EventStream stream, String cursor) {
+        stream.send("hello", "{\"type\":\"hello\",\"stream\":\"s\",\"cursor\":\"" + cursor + "\"}");
     }
 
-    private static void hello(ServerWebSocket socket, String cursor) {
-        send(socket, "{\"type\":\"hello\",\"stream\":\"s\",\"cursor\":\"" + cursor + "\"}");
+    private static String event(int i, String data) {
+        return "{\"id\":\"EVT" + i + "\",\"cursor\":\"c" + i + "\",\"at\":1,\"data\":" + data + "}";
     }
 
-    private static String event(int i) {
-        return "{\"id\":\"EVT" + i + "\",\"cursor\":\"c" + i + "\",\"at\":1,\"data\":" + i + "}";
-    }
-
-    private static void events(ServerWebSocket socket, int... numbers) {
-        StringBuilder json = new StringBuilder("{\"type\":\"events\",\"events\":[");
-        for (int i = 0; i < numbers.length; i++) {
-            json.append(i == 0 ? "" : ",").append(event(numbers[i]));
+    private static void events(FakeServer.EventStream stream, int... numbers) {
+        for (int i : numbers) {
+            stream.send("", event(i, String.valueOf(i)));
         }
-        send(socket, json.append("]}").toString());
+    }
+
+    private static void error(FakeServer.EventStream stream, String members) {
+        stream.send("error", "{\"type\":\"error\"," + members + "}");
+        stream.end();
     }
 
     private List<String> uris() {
@@ -105,24 +104,24 @@ class SubscriptionIT {
     @Test
     void itGoesOnBehindTheLastEventAfterWhateverBreaksIt() {
         AtomicInteger connections = new AtomicInteger();
-        server.onSocket(socket -> {
+        server.onStream(stream -> {
             switch (connections.incrementAndGet()) {
                 case 1 -> {
-                    hello(socket, "c0");
-                    events(socket, 1, 2);
-                    var unused = socket.close((short) 4000, "stopping");
+                    hello(stream, "c0");
+                    events(stream, 1, 2);
+                    error(stream, "\"status\":503,\"detail\":\"stopping\",\"retryable\":true");
                 }
                 case 2 -> {
-                    hello(socket, "c2");
-                    send(socket, "{\"type\":\"caught_up\",\"cursor\":\"c2\"}");
-                    send(socket, "{\"type\":\"gap\",\"from\":\"EVT3\",\"to\":\"EVT3\",\"reason\":\"lost\"}");
-                    events(socket, 4);
-                    send(socket, "{\"type\":\"heartbeat\",\"cursor\":\"c5\"}");
-                    send(socket, "{\"type\":\"sealed\",\"through\":\"EVT4\"}");
+                    hello(stream, "c2");
+                    stream.send("caught_up", "{\"type\":\"caught_up\",\"cursor\":\"c2\"}");
+                    stream.send("gap", "{\"type\":\"gap\",\"from\":\"EVT3\",\"to\":\"EVT3\",\"reason\":\"lost\"}");
+                    events(stream, 4);
+                    stream.send("heartbeat", "{\"type\":\"heartbeat\",\"cursor\":\"c5\"}");
+                    stream.send("sealed", "{\"type\":\"sealed\",\"through\":\"EVT4\"}");
                 }
                 default -> {
-                    hello(socket, "c5");
-                    events(socket, 6);
+                    hello(stream, "c5");
+                    events(stream, 6);
                 }
             }
         });
@@ -145,12 +144,12 @@ class SubscriptionIT {
                         "EVT6",
                         "ended "),
                 told.calls);
-        String more = "&view=sealed&batch=true&heartbeat=15";
+        String more = "&view=sealed&heartbeat=15";
         assertEquals(
                 List.of(
-                        "/v1/streams/s/subscribe?tail=7" + more,
-                        "/v1/streams/s/subscribe?after=c2" + more,
-                        "/v1/streams/s/subscribe?after=c5" + more),
+                        "/v1/streams/s/events?tail=7" + more,
+                        "/v1/streams/s/events?after=c2" + more,
+                        "/v1/streams/s/events?after=c5" + more),
                 uris());
         assertEquals(
                 List.of("tidemark-subscription s"),
@@ -161,9 +160,9 @@ class SubscriptionIT {
     void whatComesBehindAFullWindowIsNotFetched() throws InterruptedException {
         String large = "\"" + "x".repeat(100_000) + "\"";
         AtomicInteger sent = new AtomicInteger();
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            pour(socket, large, sent);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            pour(stream, large, sent);
         });
         CountDownLatch hold = new CountDownLatch(1);
         AtomicInteger taken = new AtomicInteger();
@@ -177,7 +176,7 @@ class SubscriptionIT {
                 TimeUnit.MILLISECONDS.sleep(250);
                 return before > 0 && sent.get() == before;
             });
-            // 16 fetched ahead, and what sockets and the fake server's own queue hold.
+            // Little fetched ahead, and what sockets and the fake server's own queue hold.
             assertTrue(
                     sent.get() < 250, sent + " messages of 100 kB were taken from a server whose reader stood still");
             hold.countDown();
@@ -187,27 +186,22 @@ class SubscriptionIT {
     }
 
     /** 1,000 events, as fast as the client takes them. */
-    private static void pour(ServerWebSocket socket, String payload, AtomicInteger sent) {
+    private static void pour(FakeServer.EventStream stream, String payload, AtomicInteger sent) {
         while (sent.get() < 1_000) {
-            if (socket.writeQueueFull()) {
-                socket.drainHandler(v -> pour(socket, payload, sent));
+            if (stream.isFull()) {
+                stream.onDrained(() -> pour(stream, payload, sent));
                 return;
             }
-            int i = sent.incrementAndGet();
-            send(
-                    socket,
-                    "{\"type\":\"event\","
-                            + event(i).substring(1).replaceFirst("\"data\":.*", "\"data\":" + payload + "}"));
+            stream.send("", event(sent.incrementAndGet(), payload));
         }
     }
 
     @Test
     void aStreamThatIsGoneEndsIt() {
-        server.onSocket(socket -> {
-            send(
-                    socket,
-                    "{\"type\":\"error\",\"problem\":\"urn:tidemark:problem:not_found\",\"status\":404,\"detail\":\"none\"}");
-            var unused = socket.close((short) 4504, "none");
+        server.onStream(stream -> {
+            error(
+                    stream,
+                    "\"problem\":\"urn:tidemark:problem:not_found\",\"status\":404,\"detail\":\"none\",\"retryable\":false");
         });
         Subscription subscription = client.subscribe("s", Follow.latest(), told);
         ExecutionException end =
@@ -219,26 +213,174 @@ class SubscriptionIT {
         assertEquals(1, server.requests().size(), "it didn't come back");
     }
 
+    private static TidemarkException endOf(Subscription subscription) {
+        ExecutionException end =
+                assertThrows(ExecutionException.class, () -> subscription.done().get(20, TimeUnit.SECONDS));
+        return assertInstanceOf(TidemarkException.class, end.getCause());
+    }
+
     @Test
-    void aRefusedHandshakeEndsItAndAServerInTroubleDoesNot() {
-        server.refuseSockets(503);
+    void aRefusalEndsItAndAServerInTroubleDoesNot() {
+        Waits told = new Waits();
+        server.refuseStreams(FakeServer.Answer.json(503, "busy"));
         Subscription subscription = client.subscribe("s", Follow.latest(), told);
-        await().until(() -> told.calls.size() >= 2);
-        assertFalse(subscription.done().isDone());
-        server.refuseSockets(401);
-        assertThrows(ExecutionException.class, () -> subscription.done().get(20, TimeUnit.SECONDS));
-        assertEquals("ended 401", told.calls.get(told.calls.size() - 1));
+        for (int passing : List.of(503, 408, 429, 500)) {
+            server.refuseStreams(FakeServer.Answer.json(passing, "busy"));
+            await().until(() -> told.reasons.stream().anyMatch(why -> why.status() == passing));
+            assertFalse(subscription.done().isDone(), passing + " may pass");
+        }
+        server.refuseStreams(
+                FakeServer.Answer.problem(
+                        410,
+                        "\"type\":\"urn:tidemark:problem:expired\",\"title\":\"Position expired\",\"detail\":\"gone\",\"earliest\":\"EVT9\""));
+        TidemarkException why = endOf(subscription);
+        assertEquals("urn:tidemark:problem:expired", why.type());
+        assertEquals("gone", why.detail());
+        assertEquals("EVT9", why.field("earliest"));
+        assertEquals("ended 410", told.calls.get(told.calls.size() - 1));
+    }
+
+    /** Writes down how long it will be left waiting. */
+    private static final class Waits extends Told {
+        final List<Duration> waits = new CopyOnWriteArrayList<>();
+        final List<TidemarkException> reasons = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void disconnected(TidemarkException why, Duration retryIn) {
+            super.disconnected(why, retryIn);
+            reasons.add(why);
+            waits.add(retryIn);
+        }
+    }
+
+    @Test
+    void itComesBackNoSoonerThanTheServerWants() {
+        Waits waits = new Waits();
+        server.onStream(stream -> error(stream, "\"status\":503,\"retryable\":true,\"retry_after_ms\":700"));
+        try (Subscription subscription = client.subscribe("s", Follow.latest(), waits)) {
+            await().until(() -> waits.waits.size() == 1);
+            server.refuseStreams(
+                    new FakeServer.Answer(429, "text/plain", "slow down", Map.of("Retry-After", "1"), false));
+            await().until(() -> waits.waits.size() == 2);
+            assertFalse(subscription.done().isDone());
+        }
+        assertTrue(waits.waits.get(0).toMillis() >= 700, waits.waits::toString);
+        assertTrue(waits.waits.get(1).toMillis() >= 1_000, waits.waits::toString);
+    }
+
+    @Test
+    void anAnswerThatEndsWithoutAWordIsAskedForAgain() {
+        AtomicInteger connections = new AtomicInteger();
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            switch (connections.incrementAndGet()) {
+                case 1 -> {
+                    events(stream, 1);
+                    stream.end();
+                }
+                case 2 -> {
+                    // What isn't finished doesn't count, though all of its line is here.
+                    stream.write("data: " + event(2, "2") + "\n");
+                    stream.cut();
+                }
+                default -> events(stream, 2);
+            }
+        });
+        Waits waits = new Waits();
+        try (Subscription subscription = client.subscribe("s", Follow.earliest(), waits)) {
+            await().until(() -> "c2".equals(subscription.cursor()));
+        }
+        assertEquals(List.of("EVT1", "disconnected", "disconnected", "EVT2", "ended "), waits.calls);
+        assertEquals(
+                List.of(TidemarkException.CONNECTION_LOST, TidemarkException.CONNECTION_LOST),
+                waits.reasons.stream().map(TidemarkException::type).toList());
+    }
+
+    @Test
+    void anErrorInTheServerItselfIsNoReasonToStayAway() {
+        AtomicInteger connections = new AtomicInteger();
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            if (connections.incrementAndGet() == 1) {
+                error(stream, "\"status\":500,\"detail\":\"its log says why\",\"retryable\":false");
+            } else {
+                events(stream, 1);
+            }
+        });
+        try (Subscription subscription = client.subscribe("s", Follow.latest(), told)) {
+            await().until(() -> told.calls.contains("EVT1"));
+            assertFalse(subscription.done().isDone());
+        }
+    }
+
+    private static final FakeServer.Answer SIGN_IN =
+            new FakeServer.Answer(200, "text/html", "<html>sign in</html>", Map.of(), false);
+
+    @Test
+    void aWrongAddressIsSeenAtOnce() {
+        server.refuseStreams(SIGN_IN);
+        TidemarkException why = endOf(client.subscribe("s", Follow.latest(), told));
+        assertEquals(TidemarkException.NOT_UNDERSTOOD, why.type());
+        assertTrue(why.detail().contains("text/html"), why.detail());
+        assertEquals(1, server.requests().size());
+    }
+
+    @Test
+    void aNetworksSignInPageIsWaitedFor() {
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            events(stream, 1);
+            server.refuseStreams(SIGN_IN);
+            stream.end();
+        });
+        Waits waits = new Waits();
+        try (Subscription subscription = client.subscribe("s", Follow.latest(), waits)) {
+            await().until(() -> waits.reasons.size() >= 3);
+            server.onStream(stream -> {
+                hello(stream, "c1");
+                events(stream, 2);
+            });
+            await().until(() -> waits.calls.contains("EVT2"));
+            assertEquals(TidemarkException.NOT_UNDERSTOOD, waits.reasons.get(1).type());
+            assertFalse(subscription.done().isDone());
+        }
+    }
+
+    @Test
+    void closingEndsTheConnectionToo() throws Exception {
+        CountDownLatch gone = new CountDownLatch(1);
+        server.onStream(stream -> {
+            stream.onClosed(gone::countDown);
+            hello(stream, "c0");
+            pour(stream, "\"" + "x".repeat(100_000) + "\"", new AtomicInteger());
+        });
+        CountDownLatch hold = new CountDownLatch(1);
+        Told slow = new Told() {
+            @Override
+            public void event(Event event) throws Exception {
+                super.event(event);
+                hold.await();
+            }
+        };
+        Subscription subscription = client.subscribe("s", Follow.latest(), slow);
+        await().until(() -> !slow.calls.isEmpty());
+        Thread closer = new Thread(subscription::close);
+        closer.start();
+        assertTrue(gone.await(10, TimeUnit.SECONDS), "the server wasn't told while the subscriber was busy");
+        hold.countDown();
+        closer.join();
+        assertEquals(List.of("EVT1", "ended "), slow.calls);
     }
 
     @Test
     void itWaitsForAServerThatIsNotThereYet() {
-        server.stop(1001);
+        server.stop();
         try (Subscription subscription = client.subscribe("s", Follow.latest(), told)) {
             await().until(() -> told.calls.size() >= 2);
             assertEquals("", subscription.cursor());
-            server.onSocket(socket -> {
-                hello(socket, "c0");
-                events(socket, 1);
+            server.onStream(stream -> {
+                hello(stream, "c0");
+                events(stream, 1);
             });
             server.startAgain();
             await().until(() -> told.calls.contains("EVT1"));
@@ -247,9 +389,9 @@ class SubscriptionIT {
 
     @Test
     void whatTheSubscriberThrowsEndsItBeforeThatEvent() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            events(socket, 1, 2, 3);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            events(stream, 1, 2, 3);
         });
         Exception mine = new Exception("can't take it");
         Told failing = new Told() {
@@ -273,12 +415,12 @@ class SubscriptionIT {
 
     @Test
     void whoTakesNoGapsIsNotLedOverOne() {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            send(
-                    socket,
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            stream.send(
+                    "gap",
                     "{\"type\":\"gap\",\"from\":\"EVT1\",\"to\":\"EVT3\",\"reason\":\"expired\",\"earliest\":\"EVT4\"}");
-            events(socket, 4);
+            events(stream, 4);
         });
         List<String> seen = new CopyOnWriteArrayList<>();
         Subscription subscription = client.subscribe("s", Follow.after("c0"), event -> seen.add(event.id()));
@@ -293,9 +435,9 @@ class SubscriptionIT {
     @Test
     void aConnectionThatIsSilentForTooLongIsMadeAgain() {
         AtomicInteger connections = new AtomicInteger();
-        server.onSocket(socket -> {
+        server.onStream(stream -> {
             connections.incrementAndGet();
-            hello(socket, "c0");
+            hello(stream, "c0");
         });
         try (Subscription subscription = client.subscribe("s", Follow.latest().heartbeatSeconds(1), told)) {
             await().atMost(Duration.ofSeconds(20)).until(() -> connections.get() == 2);
@@ -306,9 +448,9 @@ class SubscriptionIT {
 
     @Test
     void closeReturnsAfterTheLastCallAndNothingFollows() throws Exception {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            events(socket, 1, 2, 3);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            events(stream, 1, 2, 3);
         });
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch hold = new CountDownLatch(1);
@@ -335,9 +477,9 @@ class SubscriptionIT {
 
     @Test
     void itCanBeClosedFromWithin() throws Exception {
-        server.onSocket(socket -> {
-            hello(socket, "c0");
-            events(socket, 1, 2);
+        server.onStream(stream -> {
+            hello(stream, "c0");
+            events(stream, 1, 2);
         });
         Subscription[] own = new Subscription[1];
         CountDownLatch known = new CountDownLatch(1);

@@ -4,6 +4,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -147,6 +148,9 @@ public final class RawWebSocket implements AutoCloseable {
             length = in.readLong();
         }
         byte[] payload = in.readNBytes((int) length);
+        if (payload.length < length) {
+            throw new EOFException("cut inside a frame");
+        }
         byte[] plain = compressed && inflates != null ? inflated(inflates, payload) : payload;
         return new Frame(head & 0xf, (head & 0x80) != 0, Buffer.buffer(plain), compressed);
     }

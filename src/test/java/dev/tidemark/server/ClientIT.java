@@ -79,7 +79,10 @@ class ClientIT {
         try (Subscription subscription =
                 client().subscribe("pay/löads", Follow.earliest(), event -> followed.add(event.text()))) {
             await().until(() -> followed.size() == 6);
-            assertEquals(got.stream().map(Event::text).toList(), followed);
+            List<String> expected =
+                    new ArrayList<>(got.stream().map(Event::text).toList());
+            expected.set(1, "{   \"lines\": \"\\u00e4\"  }");
+            assertEquals(expected, followed, "as they were sent, but on one line");
             assertEquals(appended.cursor(), subscription.cursor());
         }
     }

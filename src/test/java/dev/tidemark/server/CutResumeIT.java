@@ -151,6 +151,11 @@ class CutResumeIT {
         ByTheClient(long seed) throws Exception {
             super("CLIENT", seed, 80_000);
             subscription = TidemarkClient.at(proxy.url()).subscribe("cut", Follow.earliest(), this::take);
+            var unused = subscription.done().whenComplete((v, why) -> {
+                if (why != null) {
+                    failure.compareAndSet(null, why);
+                }
+            });
         }
 
         private void take(Event event) {
@@ -177,13 +182,13 @@ class CutResumeIT {
             List<Cut> all = List.of(socket, lines, client);
             long startNs = System.nanoTime();
             for (Cut cut : all) {
-                until(cut, () -> cut.proxy.cuts() >= CUTS);
+                until(numbers, cut, () -> cut.proxy.cuts() >= CUTS);
                 System.out.println(
                         cut.name + " had its cuts after " + (System.nanoTime() - startNs) / 1_000_000 + " ms");
             }
             numbers.stop();
             for (Cut cut : all) {
-                until(cut, () -> cut.next.get() >= numbers.written());
+                until(numbers, cut, () -> cut.next.get() >= numbers.written());
                 System.out.println(cut.name + ": " + cut.proxy.cuts() + " cuts, " + cut.cutsInReplay
                         + " of them in the replay; " + cut.next + " events, each once");
                 assertEquals(numbers.written(), cut.next.get());
@@ -192,11 +197,14 @@ class CutResumeIT {
         }
     }
 
-    private static void until(Cut cut, java.util.function.BooleanSupplier reached) throws InterruptedException {
+    private static void until(Numbers numbers, Cut cut, java.util.function.BooleanSupplier reached)
+            throws InterruptedException {
         long untilNs = System.nanoTime() + 120_000_000_000L;
         while (!reached.getAsBoolean()) {
+            numbers.check();
             if (cut.failure.get() != null) {
-                throw new AssertionError(cut.failure.get());
+                throw new AssertionError(
+                        cut.name + " ended at " + cut.next + " after " + cut.proxy.cuts() + " cuts", cut.failure.get());
             }
             if (System.nanoTime() > untilNs) {
                 throw new AssertionError(cut.name + " stands at " + cut.next + " after " + cut.proxy.cuts() + " cuts");

@@ -1,31 +1,25 @@
 package dev.tidemark.server;
 
+import dev.tidemark.http.RawWebSocket;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.WebSocket;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection of a follower, message by message, as the thread that reads it wants them: WebSocket or event stream, by the JDK, with
- * nothing of our client in it.
+ * One connection of a follower, message by message, as the thread that reads it wants them: a WebSocket frame by frame, or an event
+ * stream by the JDK, with nothing of our client in it.
  */
 abstract class FollowConnection implements AutoCloseable {
-    static final HttpClient CLIENT = HttpClient.newHttpClient();
-    private static final long WAIT_SECONDS = 30;
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static final int WAIT_SECONDS = 30;
 
     /**
      * What came.
@@ -65,90 +59,59 @@ abstract class FollowConnection implements AutoCloseable {
         return from < 0 ? "" : json.substring(from + key.length(), json.indexOf('"', from + key.length()));
     }
 
-    private static final class Socket extends FollowConnection implements WebSocket.Listener {
-        private static final Message END = new Message("", "", "");
+    private static final class Socket extends FollowConnection {
+        private final RawWebSocket socket;
 
-        private final BlockingQueue<Message> inbox = new ArrayBlockingQueue<>(4);
-        private final StringBuilder text = new StringBuilder();
-        private @Nullable WebSocket socket;
-        private int received;
+        private Socket(RawWebSocket socket) {
+            this.socket = socket;
+        }
 
         static @Nullable FollowConnection connect(String url, String stream, String query) {
-            Socket line = new Socket();
-            URI uri = URI.create(url.replaceFirst("^http", "ws") + Api.stream(stream) + "/subscribe?" + query);
             try {
-                line.socket = CLIENT.newWebSocketBuilder()
-                        .connectTimeout(Duration.ofSeconds(WAIT_SECONDS))
-                        .buildAsync(uri, line)
-                        .join();
-                return line;
-            } catch (CompletionException e) {
+                int port = URI.create(url).getPort();
+                RawWebSocket socket = new RawWebSocket(port, Api.stream(stream) + "/subscribe?" + query);
+                socket.raw.socket.setSoTimeout(WAIT_SECONDS * 1_000);
+                return new Socket(socket.open());
+            } catch (IOException e) {
                 return null;
             }
-        }
-
-        @Override
-        public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
-            text.append(data);
-            if (last) {
-                String json = text.toString();
-                text.setLength(0);
-                inbox.add(new Message(member(json, "type"), member(json, "cursor"), json));
-            } else {
-                from.request(1);
-            }
-            return null;
-        }
-
-        @Override
-        public @Nullable CompletionStage<?> onClose(WebSocket from, int code, String reason) {
-            inbox.add(code == 1006 ? END : new Message("closed " + code, "", reason));
-            inbox.add(END);
-            return null;
-        }
-
-        @Override
-        public void onError(WebSocket from, Throwable error) {
-            inbox.add(END);
         }
 
         @Override
         @Nullable
-        Message next() throws InterruptedException {
-            Message message = null;
-            for (int tenths = 0; message == null && tenths < WAIT_SECONDS * 10; tenths++) {
-                message = inbox.poll(100, TimeUnit.MILLISECONDS);
-                if (message == null && socket != null) {
-                    ping(socket);
+        Message next() {
+            StringBuilder text = new StringBuilder();
+            try {
+                while (true) {
+                    RawWebSocket.Frame frame = socket.next();
+                    switch (frame.opcode()) {
+                        case RawWebSocket.PING ->
+                            socket.frame(
+                                    true, RawWebSocket.PONG, frame.payload().getBytes());
+                        case RawWebSocket.CLOSE -> {
+                            return new Message("closed " + frame.closeCode(), "", "");
+                        }
+                        default -> text.append(frame.text());
+                    }
+                    boolean isText = frame.opcode() == RawWebSocket.TEXT || frame.opcode() == RawWebSocket.CONTINUATION;
+                    if (isText && frame.last()) {
+                        String json = text.toString();
+                        return new Message(member(json, "type"), member(json, "cursor"), json);
+                    }
                 }
-            }
-            if (message == null) {
-                throw new AssertionError("nothing came for " + WAIT_SECONDS + " s; before it " + received
-                        + " messages and " + text.length() + " characters of one, " + socket);
-            }
-            if (message == END) {
+            } catch (SocketTimeoutException e) {
+                throw new AssertionError("nothing came for " + WAIT_SECONDS + " s", e);
+            } catch (IOException e) {
                 return null;
             }
-            received++;
-            if (socket != null) {
-                socket.request(1);
-            }
-            return message;
-        }
-
-        /** The JDK sometimes doesn't tell the end of a connection that comes right behind data; a ping then fails. */
-        private void ping(WebSocket open) {
-            open.sendPing(ByteBuffer.allocate(0)).whenComplete((sent, failure) -> {
-                if (failure instanceof IOException) {
-                    boolean unused = inbox.offer(END);
-                }
-            });
         }
 
         @Override
         public void close() {
-            if (socket != null) {
-                socket.abort();
+            try {
+                socket.close();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
             }
         }
     }

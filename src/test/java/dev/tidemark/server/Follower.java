@@ -1,36 +1,32 @@
 package dev.tidemark.server;
 
 import io.vertx.core.json.JsonObject;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.WebSocket;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
-/** A WebSocket subscriber that nobody here wrote the protocol of: the JDK's. Keeps every message in the order of arrival. */
+/** A WebSocket subscriber that nobody here wrote the protocol of: Vert.x's. Keeps every message in the order of arrival. */
 public final class Follower implements AutoCloseable {
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
-
     /** Guarded by itself. */
     private final List<JsonObject> messages = new ArrayList<>();
 
     /** When each of them came; guarded as they are. */
     private final List<Long> arrivalsNs = new ArrayList<>();
 
-    private final WebSocket socket;
+    private final VertxWebSocket socket;
     private volatile int closeCode;
-    private volatile @Nullable Throwable failure;
+    private volatile String closeReason = "";
 
     private Follower(String url, String path) {
-        socket = CLIENT.newWebSocketBuilder()
-                .connectTimeout(Duration.ofSeconds(30))
-                .buildAsync(URI.create(url.replaceFirst("^http", "ws") + path), new Inbox())
-                .join();
+        try {
+            socket = VertxWebSocket.open(url, path, new Inbox());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Follows a stream; {@code query} such as {@code after=earliest}. */
@@ -38,40 +34,22 @@ public final class Follower implements AutoCloseable {
         return new Follower(url, Api.stream(stream) + "/subscribe?" + query);
     }
 
-    private final class Inbox implements WebSocket.Listener {
-        private final StringBuilder text = new StringBuilder();
-
+    private final class Inbox implements VertxWebSocket.Listener {
         @Override
-        public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
-            text.append(data);
-            if (last) {
-                JsonObject message = new JsonObject(text.toString());
-                text.setLength(0);
-                synchronized (messages) {
-                    messages.add(message);
-                    arrivalsNs.add(System.nanoTime());
-                    messages.notifyAll();
-                }
+        public void message(String text) {
+            JsonObject message = new JsonObject(text);
+            synchronized (messages) {
+                messages.add(message);
+                arrivalsNs.add(System.nanoTime());
+                messages.notifyAll();
             }
-            from.request(1);
-            return null;
         }
 
         @Override
-        public @Nullable CompletionStage<?> onClose(WebSocket from, int code, String reason) {
-            ended(code, null);
-            return null;
-        }
-
-        @Override
-        public void onError(WebSocket from, Throwable error) {
-            ended(-1, error);
-        }
-
-        private void ended(int code, @Nullable Throwable error) {
+        public void closed(int code, String reason) {
             synchronized (messages) {
                 closeCode = code;
-                failure = error;
+                closeReason = reason;
                 messages.notifyAll();
             }
         }
@@ -136,7 +114,7 @@ public final class Follower implements AutoCloseable {
             while (!there.test(messages)) {
                 if (closeCode != 0 || System.nanoTime() > until) {
                     throw new IllegalStateException("no " + what + ": " + messages.size() + " messages, close code "
-                            + closeCode + ", " + failure + ", last "
+                            + closeCode + " " + closeReason + ", last "
                             + (messages.isEmpty() ? "none" : messages.get(messages.size() - 1)));
                 }
                 pause();
@@ -174,6 +152,6 @@ public final class Follower implements AutoCloseable {
 
     @Override
     public void close() {
-        socket.abort();
+        socket.close();
     }
 }

@@ -70,6 +70,11 @@ final class Numbers implements AutoCloseable {
     void stop() throws InterruptedException {
         stopping = true;
         writer.join();
+        check();
+    }
+
+    /** Throws if the writer had to give up. */
+    void check() {
         if (failure != null) {
             throw new AssertionError("the writer failed", failure);
         }

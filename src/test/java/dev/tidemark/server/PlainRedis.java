@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The simplest Redis client there can be: what Tidemark leaves in Redis must be readable by any. */
 public final class PlainRedis implements AutoCloseable {
+    /** A Redis that was just started answers before it has its data. */
+    private static final long LOADING_SECONDS_MAX = 20;
+
     private final Socket socket;
     private final InputStream in;
     private final OutputStream out;
@@ -53,8 +56,26 @@ public final class PlainRedis implements AutoCloseable {
         }
     }
 
-    /** Sends a command; gives text, number (as text), list of those, or null. An error of Redis throws. */
+    /**
+     * Sends a command; gives text, number (as text), list of those, or null. An error of Redis throws, except that it is still loading
+     * its data: then the command is sent again, for {@link #LOADING_SECONDS_MAX} s.
+     */
     public @Nullable Object call(String... words) {
+        long untilNs = System.nanoTime() + LOADING_SECONDS_MAX * 1_000_000_000L;
+        while (true) {
+            try {
+                return once(words);
+            } catch (IllegalStateException e) {
+                boolean loading = String.valueOf(e.getMessage()).startsWith("LOADING ");
+                if (!loading || System.nanoTime() > untilNs) {
+                    throw e;
+                }
+                Waiting.ms(50);
+            }
+        }
+    }
+
+    private @Nullable Object once(String... words) {
         try {
             StringBuilder command = new StringBuilder("*" + words.length + "\r\n");
             for (String word : words) {

@@ -105,17 +105,16 @@ class RealClientsIT {
     }
 
     @Test
-    void theJdksWebSocketResumesAfterAStopAndAfterAKill() throws Exception {
-        SERVER.api().put("by the JDK", "{}");
-        try (ResumingFollower follower = new ResumingFollower("by the JDK", SERVER::api)) {
+    void vertxsWebSocketResumesAfterAStopAndAfterAKill() throws Exception {
+        SERVER.api().put("by Vert.x", "{}");
+        try (ResumingFollower follower = new ResumingFollower("by Vert.x", SERVER::api)) {
             for (int round = 0; round < 3; round++) {
                 List<String> lines = IntStream.range(round * 10, round * 10 + 10)
                         .mapToObj(n -> "{\"w\":0,\"n\":" + n + ",\"x\":0}")
                         .toList();
-                assertEquals(201, SERVER.api().append("by the JDK", lines).status());
-                List<Seen> whole = Seen.ofLines(SERVER.api()
-                        .ndjson(Api.stream("by the JDK") + "/events")
-                        .text());
+                assertEquals(201, SERVER.api().append("by Vert.x", lines).status());
+                List<Seen> whole = Seen.ofLines(
+                        SERVER.api().ndjson(Api.stream("by Vert.x") + "/events").text());
                 assertEquals(round * 10 + 10, whole.size());
                 follower.assertSaw(whole);
                 if (round == 0) {

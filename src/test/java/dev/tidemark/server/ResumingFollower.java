@@ -2,16 +2,10 @@ package dev.tidemark.server;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.WebSocket;
-import java.time.Duration;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 final class ResumingFollower implements AutoCloseable {
     private final String stream;
     private final Supplier<Api> server;
-    private final HttpClient client = HttpClient.newHttpClient();
     private final List<Seen> seen = Collections.synchronizedList(new ArrayList<>());
     private final List<String> unexpected = Collections.synchronizedList(new ArrayList<>());
     private final Thread thread;
@@ -29,7 +22,7 @@ final class ResumingFollower implements AutoCloseable {
     private volatile String after = "earliest";
     private volatile int connections;
     private volatile boolean stopping;
-    private volatile @Nullable WebSocket socket;
+    private volatile @Nullable VertxWebSocket socket;
 
     /** Connects at once, and again until it is closed. */
     ResumingFollower(String stream, Supplier<Api> server) {
@@ -92,14 +85,10 @@ final class ResumingFollower implements AutoCloseable {
             Session session = new Session();
             String path = Api.stream(stream) + "/subscribe?after=" + after + query;
             try {
-                URI uri = URI.create(server.get().url().replaceFirst("^http", "ws") + path);
-                socket = client.newWebSocketBuilder()
-                        .connectTimeout(Duration.ofSeconds(10))
-                        .buildAsync(uri, session)
-                        .join();
+                socket = VertxWebSocket.open(server.get().url(), path, session);
                 connections = connections() + 1;
                 session.ended.await();
-            } catch (CompletionException e) {
+            } catch (IOException e) {
                 pause();
             } catch (InterruptedException e) {
                 return;
@@ -142,9 +131,9 @@ final class ResumingFollower implements AutoCloseable {
     @Override
     public void close() {
         stopping = true;
-        WebSocket open = socket;
+        VertxWebSocket open = socket;
         if (open != null) {
-            open.abort();
+            open.close();
         }
         thread.interrupt();
         try {
@@ -154,37 +143,24 @@ final class ResumingFollower implements AutoCloseable {
         }
     }
 
-    private final class Session implements WebSocket.Listener {
+    private final class Session implements VertxWebSocket.Listener {
         private final CountDownLatch ended = new CountDownLatch(1);
-        private final StringBuilder text = new StringBuilder();
 
         @Override
-        public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
-            text.append(data);
-            if (last) {
-                try {
-                    take(new JsonObject(text.toString()));
-                } catch (RuntimeException e) {
-                    unexpected.add(e + " at " + text);
-                }
-                text.setLength(0);
+        public void message(String text) {
+            try {
+                take(new JsonObject(text));
+            } catch (RuntimeException e) {
+                unexpected.add(e + " at " + text);
             }
-            from.request(1);
-            return null;
         }
 
         @Override
-        public @Nullable CompletionStage<?> onClose(WebSocket from, int code, String reason) {
-            boolean comeBack = code == 1006 || (code >= 4000 && code < 4500);
+        public void closed(int code, String reason) {
+            boolean comeBack = code == VertxWebSocket.BROKEN || (code >= 4000 && code < 4500);
             if (!comeBack && !stopping) {
                 unexpected.add("closed with " + code + " " + reason);
             }
-            ended.countDown();
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public void onError(WebSocket from, Throwable error) {
             ended.countDown();
         }
     }
