@@ -1,0 +1,139 @@
+package dev.tidemark.loadtest.compare;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What to compare, from the command line.
+ *
+ * @param rounds how often everything is measured; figures are medians over them
+ * @param times of one measurement
+ * @param jobs what the systems are given to do
+ * @param peers which systems, as words
+ * @param fsyncs settings of {@code appendfsync} that Tidemark and Redis are measured with
+ * @param jar Tidemark
+ * @param data directory in which the systems' directories are made
+ * @param jvm arguments for Tidemark's JVM
+ * @param results where the results are written, if all of it was measured or {@code --write} was given
+ * @param write whether to write them also of a part
+ */
+record CompareOptions(
+        int rounds,
+        Times times,
+        Set<Job> jobs,
+        List<String> peers,
+        List<String> fsyncs,
+        Path jar,
+        Path data,
+        List<String> jvm,
+        Path results,
+        boolean write) {
+    static final List<String> PEERS = List.of("tidemark", "redis", "nats", "durable-streams", "kafka");
+    private static final List<String> FSYNCS = List.of("always", "everysec", "no");
+    private static final List<String> DEFAULT_FSYNCS = List.of("always", "everysec");
+
+    private static final Map<String, String> DEFAULTS = defaults();
+
+    private static Map<String, String> defaults() {
+        Map<String, String> defaults = new LinkedHashMap<>();
+        defaults.put("rounds", "3");
+        defaults.put("seconds", "5");
+        defaults.put("warm-up", "3");
+        defaults.put("jobs", Job.words());
+        defaults.put("peers", String.join(",", PEERS));
+        defaults.put("fsync", String.join(",", DEFAULT_FSYNCS));
+        defaults.put("jar", "target/tidemark.jar");
+        defaults.put("data", System.getProperty("java.io.tmpdir"));
+        defaults.put("jvm", "");
+        defaults.put("results", "loadtest/RESULTS.md");
+        return defaults;
+    }
+
+    static final String USAGE = """
+            loadtest/compare [OPTION VALUE]...
+
+              --rounds 3             everything is measured so often; figures are medians
+              --seconds 5            length of a measurement
+              --warm-up 3            seconds before it counts
+              --jobs LIST            of %s
+              --peers LIST           of %s
+              --fsync LIST           of always, everysec, no: appendfsync of Tidemark's Redis and of Redis; default always,everysec
+              --data DIR             where the systems' directories are made; not on a tmpfs, forces are free there
+              --jar FILE             Tidemark; default target/tidemark.jar
+              --jvm "ARGUMENTS"      for Tidemark's JVM
+              --results FILE         default loadtest/RESULTS.md; written when all jobs and peers were measured
+              --write                write it of a part too
+            """.formatted(Job.words(), String.join(",", PEERS));
+
+    /** @throws IllegalArgumentException saying what is wrong with the options */
+    static CompareOptions parse(String... arguments) {
+        Map<String, String> values = new LinkedHashMap<>(DEFAULTS);
+        boolean write = false;
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i].equals("--write")) {
+                write = true;
+                continue;
+            }
+            String name = arguments[i].startsWith("--") ? arguments[i].substring(2) : "";
+            if (!values.containsKey(name)) {
+                throw new IllegalArgumentException("no option '" + arguments[i] + "'");
+            }
+            if (++i == arguments.length) {
+                throw new IllegalArgumentException("--" + name + " needs a value");
+            }
+            values.put(name, arguments[i]);
+        }
+        return of(values, write);
+    }
+
+    private static CompareOptions of(Map<String, String> values, boolean write) {
+        Path jar = Path.of(value(values, "jar")).toAbsolutePath().normalize();
+        if (!Files.isRegularFile(jar)) {
+            throw new IllegalArgumentException(jar + " isn't there: build the server first");
+        }
+        return new CompareOptions(
+                atLeastOne(values, "rounds"),
+                new Times(atLeastOne(values, "warm-up"), atLeastOne(values, "seconds")),
+                Job.parse(value(values, "jobs")),
+                words(values, "peers", PEERS),
+                words(values, "fsync", FSYNCS),
+                jar,
+                Path.of(value(values, "data")).toAbsolutePath(),
+                Arrays.stream(value(values, "jvm").split(" "))
+                        .filter(word -> !word.isEmpty())
+                        .toList(),
+                Path.of(value(values, "results")),
+                write);
+    }
+
+    private static String value(Map<String, String> values, String name) {
+        return values.getOrDefault(name, "");
+    }
+
+    private static int atLeastOne(Map<String, String> values, String name) {
+        String value = value(values, name);
+        if (!value.matches("[1-9]\\d{0,5}")) {
+            throw new IllegalArgumentException("--" + name + " is '" + value + "'; it must be a number of at least 1");
+        }
+        return Integer.parseInt(value);
+    }
+
+    private static List<String> words(Map<String, String> values, String name, List<String> allowed) {
+        List<String> words =
+                Arrays.stream(value(values, name).split(",")).map(String::trim).toList();
+        if (!allowed.containsAll(words)) {
+            throw new IllegalArgumentException("--" + name + " is " + words + "; allowed are " + allowed);
+        }
+        return words;
+    }
+
+    /** Whether nothing was left out. */
+    boolean isWhole() {
+        return jobs.size() == Job.values().length && peers.containsAll(PEERS) && fsyncs.containsAll(DEFAULT_FSYNCS);
+    }
+}

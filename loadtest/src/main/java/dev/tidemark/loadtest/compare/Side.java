@@ -1,0 +1,21 @@
+package dev.tidemark.loadtest.compare;
+
+/** Whose figure it is: a system, and with Redis what drove it. */
+enum Side {
+    TIDEMARK("Tidemark"),
+    REDIS_BENCHMARK("Redis, redis-benchmark"),
+    REDIS_DRIVER("Redis, our driver"),
+    NATS("NATS JetStream"),
+    DURABLE_STREAMS("Durable Streams (Node)"),
+    KAFKA("Kafka");
+
+    private final String title;
+
+    Side(String title) {
+        this.title = title;
+    }
+
+    String title() {
+        return title;
+    }
+}
