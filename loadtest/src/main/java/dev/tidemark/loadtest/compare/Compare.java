@@ -1,13 +1,10 @@
 package dev.tidemark.loadtest.compare;
 
 import dev.tidemark.loadtest.system.Machine;
-import dev.tidemark.loadtest.system.RedisServer;
-import dev.tidemark.loadtest.system.Tidemark;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 
 /** The comparison: each system is started, given the jobs, and stopped, one after the other, in rounds. See README.md. */
 public final class Compare {
@@ -35,8 +32,14 @@ public final class Compare {
 
     private void run() throws IOException, InterruptedException {
         System.out.println(Machine.description(options.data()));
+        List<Turn.Contender> wanted = new Contenders(options).wanted();
+        wanted.stream()
+                .filter(each -> !each.missing().isEmpty())
+                .forEach(each -> System.out.println("left out: " + each.system() + ": " + each.missing()));
+        List<Turn.Contender> contenders =
+                wanted.stream().filter(each -> each.missing().isEmpty()).toList();
         for (int round = 1; round <= options.rounds(); round++) {
-            List<Turn.Contender> order = new ArrayList<>(contenders());
+            List<Turn.Contender> order = new ArrayList<>(contenders);
             if (round % 2 == 0) {
                 Collections.reverse(order);
             }
@@ -61,39 +64,5 @@ public final class Compare {
                 throw e;
             }
         }
-    }
-
-    private List<Turn.Contender> contenders() {
-        List<Turn.Contender> contenders = new ArrayList<>();
-        for (String fsync : options.fsyncs()) {
-            contenders.add(tidemark(fsync));
-            contenders.add(redis(fsync));
-        }
-        return contenders.stream()
-                .filter(each -> options.peers().contains(each.word()))
-                .filter(each -> each.jobs().stream().anyMatch(options.jobs()::contains))
-                .toList();
-    }
-
-    private Turn.Contender tidemark(String fsync) {
-        Tidemark.Start start = new Tidemark.Start(
-                options.jar(), options.data(), options.jvm(), List.of(), Map.of("TIDEMARK_REDIS_FSYNC", fsync));
-        return new Turn.Contender(
-                "tidemark",
-                "Tidemark",
-                fsync,
-                TidemarkTurn.JOBS,
-                "",
-                () -> new TidemarkTurn(Tidemark.start(start), fsync, options.times()));
-    }
-
-    private Turn.Contender redis(String fsync) {
-        return new Turn.Contender(
-                "redis",
-                "Redis",
-                fsync,
-                RedisTurn.JOBS,
-                "",
-                () -> new RedisTurn(RedisServer.start(options.jar(), options.data(), fsync), fsync, options.times()));
     }
 }

@@ -19,6 +19,7 @@ import java.util.Set;
  * @param jar Tidemark
  * @param data directory in which the systems' directories are made
  * @param jvm arguments for Tidemark's JVM
+ * @param build directory in which Kafka's class path and the Durable Streams server lie
  * @param results where the results are written, if all of it was measured or {@code --write} was given
  * @param write whether to write them also of a part
  */
@@ -31,6 +32,7 @@ record CompareOptions(
         Path jar,
         Path data,
         List<String> jvm,
+        Path build,
         Path results,
         boolean write) {
     static final List<String> PEERS = List.of("tidemark", "redis", "nats", "durable-streams", "kafka");
@@ -50,6 +52,7 @@ record CompareOptions(
         defaults.put("jar", "target/tidemark.jar");
         defaults.put("data", System.getProperty("java.io.tmpdir"));
         defaults.put("jvm", "");
+        defaults.put("build", "loadtest/target");
         defaults.put("results", "loadtest/RESULTS.md");
         return defaults;
     }
@@ -66,6 +69,7 @@ record CompareOptions(
               --data DIR             where the systems' directories are made; not on a tmpfs, forces are free there
               --jar FILE             Tidemark; default target/tidemark.jar
               --jvm "ARGUMENTS"      for Tidemark's JVM
+              --build DIR            what loadtest/compare has put together for Kafka and Durable Streams; default loadtest/target
               --results FILE         default loadtest/RESULTS.md; written when all jobs and peers were measured
               --write                write it of a part too
             """.formatted(Job.words(), String.join(",", PEERS));
@@ -107,6 +111,7 @@ record CompareOptions(
                 Arrays.stream(value(values, "jvm").split(" "))
                         .filter(word -> !word.isEmpty())
                         .toList(),
+                Path.of(value(values, "build")).toAbsolutePath(),
                 Path.of(value(values, "results")),
                 write);
     }

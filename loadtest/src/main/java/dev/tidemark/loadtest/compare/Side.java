@@ -5,7 +5,8 @@ enum Side {
     TIDEMARK("Tidemark"),
     REDIS_BENCHMARK("Redis, redis-benchmark"),
     REDIS_DRIVER("Redis, our driver"),
-    NATS("NATS JetStream"),
+    NATS_CLIENT("NATS JetStream, jnats"),
+    NATS_DRIVER("NATS JetStream, our driver"),
     DURABLE_STREAMS("Durable Streams (Node)"),
     KAFKA("Kafka");
 

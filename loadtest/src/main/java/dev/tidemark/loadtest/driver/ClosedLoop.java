@@ -7,12 +7,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
@@ -40,6 +42,19 @@ public final class ClosedLoop {
     }
 
     /**
+     * What a connection says and hears.
+     *
+     * @param greeting sent once, before the first request; it gets no answers
+     * @param answers of this connection alone
+     */
+    public record Talk(ByteBuffer greeting, Request request, Answers answers) {
+        /** Without a greeting. */
+        public static Talk of(Request request, Answers answers) {
+            return new Talk(ByteBuffer.allocate(0), request, answers);
+        }
+    }
+
+    /**
      * What came of it.
      *
      * @param perSecond the requests' weights that were answered, a second
@@ -48,19 +63,22 @@ public final class ClosedLoop {
     public record Outcome(double perSecond, Histogram latenciesNs) {}
 
     private final int port;
-    private final Request request;
-    private final Supplier<? extends Answers> answers;
+    private final IntFunction<Talk> talks;
     private final Histogram latenciesNs = new Histogram(LATENCY_NS_MAX, 3);
     private final ByteBuffer read = ByteBuffer.allocateDirect(READ_BYTES);
     private long countsFrom;
     private long end;
-    private long answered;
+    private double answered;
+
+    /** @param talks for the number of each connection, from 0 */
+    public ClosedLoop(int port, IntFunction<Talk> talks) {
+        this.port = port;
+        this.talks = talks;
+    }
 
     /** @param answers a reader of answers for each connection */
     public ClosedLoop(int port, Request request, Supplier<? extends Answers> answers) {
-        this.port = port;
-        this.request = request;
-        this.answers = answers;
+        this(port, number -> Talk.of(request, answers.get()));
     }
 
     /** Runs for the warm-up and then for the time that counts. */
@@ -68,7 +86,7 @@ public final class ClosedLoop {
         List<Connection> open = new ArrayList<>();
         try (Selector selector = Selector.open()) {
             for (int i = 0; i < connections; i++) {
-                open.add(new Connection(selector));
+                open.add(new Connection(selector, talks.apply(i)));
             }
             countsFrom = System.nanoTime() + (long) (warmUpSeconds * 1e9);
             end = countsFrom + (long) (seconds * 1e9);
@@ -83,7 +101,7 @@ public final class ClosedLoop {
                 connection.channel.close();
             }
         }
-        return new Outcome((double) answered * request.weight() / seconds, latenciesNs);
+        return new Outcome(answered / seconds, latenciesNs);
     }
 
     private void loop(Selector selector) throws IOException {
@@ -109,18 +127,28 @@ public final class ClosedLoop {
         private final SocketChannel channel;
         private final SelectionKey key;
         private final ByteBuffer toSend;
-        private final Answers in = answers.get();
+        private final Request request;
+        private final Answers in;
         private int missing;
         private long sentAt;
 
-        Connection(Selector selector) throws IOException {
+        Connection(Selector selector, Talk talk) throws IOException {
+            request = talk.request();
+            in = talk.answers();
             channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             SocketChannel unused = channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            unused.configureBlocking(false);
+            greet(talk.greeting().duplicate());
+            SelectableChannel unusedToo = channel.configureBlocking(false);
             key = channel.register(selector, SelectionKey.OP_READ, this);
             toSend = ByteBuffer.allocateDirect(request.bytes().remaining())
                     .put(request.bytes().duplicate())
                     .flip();
+        }
+
+        private void greet(ByteBuffer greeting) throws IOException {
+            while (greeting.hasRemaining()) {
+                int unused = channel.write(greeting);
+            }
         }
 
         void send(long now) throws IOException {
@@ -155,7 +183,7 @@ public final class ClosedLoop {
             if (missing == 0) {
                 long now = System.nanoTime();
                 if (now - countsFrom >= 0 && now - end < 0) {
-                    answered++;
+                    answered += request.weight();
                     latenciesNs.recordValue(Math.min(now - sentAt, LATENCY_NS_MAX));
                 }
                 send(now);
