@@ -2,6 +2,8 @@ package dev.tidemark.loadtest.compare;
 
 import dev.tidemark.loadtest.system.Machine;
 import java.io.IOException;
+import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -12,6 +14,7 @@ public final class Compare {
 
     private final CompareOptions options;
     private final Figures figures = new Figures();
+    private final ComparisonText text = new ComparisonText(figures);
 
     private Compare(CompareOptions options) {
         this.options = options;
@@ -23,35 +26,44 @@ public final class Compare {
             return;
         }
         try {
-            new Compare(CompareOptions.parse(arguments)).run();
+            new Compare(CompareOptions.parse(arguments))
+                    .run(("loadtest/compare " + String.join(" ", arguments)).trim());
         } catch (IllegalArgumentException e) {
             System.err.println(e.getMessage() + "\n\n" + CompareOptions.USAGE);
             System.exit(USAGE_EXIT);
         }
     }
 
-    private void run() throws IOException, InterruptedException {
-        System.out.println(Machine.description(options.data()));
-        List<Turn.Contender> wanted = new Contenders(options).wanted();
-        wanted.stream()
-                .filter(each -> !each.missing().isEmpty())
-                .forEach(each -> System.out.println("left out: " + each.system() + ": " + each.missing()));
-        List<Turn.Contender> contenders =
-                wanted.stream().filter(each -> each.missing().isEmpty()).toList();
-        for (int round = 1; round <= options.rounds(); round++) {
-            List<Turn.Contender> order = new ArrayList<>(contenders);
-            if (round % 2 == 0) {
-                Collections.reverse(order);
+    private void run(String command) throws IOException, InterruptedException {
+        String machine = Machine.description(options.data());
+        System.out.println(machine);
+        List<Turn.Contender> contenders = new ArrayList<>();
+        for (Turn.Contender contender : new Contenders(options).wanted()) {
+            if (contender.missing().isEmpty()) {
+                contenders.add(contender);
+            } else {
+                System.out.println("left out: " + contender.system() + ": " + contender.missing());
+                text.leftOut(contender.system(), contender.missing());
             }
-            for (Turn.Contender contender : order) {
+        }
+        for (int round = 1; round <= options.rounds(); round++) {
+            for (Turn.Contender contender : contenders) {
                 System.out.println("round " + round + " of " + options.rounds() + ": " + contender.system());
                 take(contender);
             }
+            Collections.reverse(contenders);
+        }
+        System.out.println("\n" + text.bars(options.fsyncs()));
+        if (options.write() || options.isWhole()) {
+            String today = LocalDate.now(ZoneId.systemDefault()).toString();
+            new ResultsFile(options.results()).write("comparison", text.markdown(today, machine, command, options));
+            System.out.println("written: " + options.results());
         }
     }
 
     private void take(Turn.Contender contender) throws IOException, InterruptedException {
         try (Turn turn = contender.start().start()) {
+            text.ran(contender.system(), turn.version(), turn.durability());
             try {
                 for (Job job : Job.values()) {
                     if (options.jobs().contains(job) && contender.jobs().contains(job)) {

@@ -52,6 +52,10 @@ final class NatsTurn implements Turn {
                     driver(job, BATCH_CONNECTIONS, BATCH));
         } else {
             figures.add(
+                    key(Measure.APPEND_SINGLE, Side.NATS_ONE_CLIENT),
+                    "publish, one thread on one connection",
+                    client.publish(1, 1));
+            figures.add(
                     key(Measure.APPEND_SINGLE, Side.NATS_CLIENT),
                     "publish, " + SINGLE_CONNECTIONS + " threads on " + BATCH_CONNECTIONS + " connections",
                     client.publish(SINGLE_CONNECTIONS, BATCH_CONNECTIONS));

@@ -6,6 +6,7 @@ enum Side {
     REDIS_BENCHMARK("Redis, redis-benchmark"),
     REDIS_DRIVER("Redis, our driver"),
     NATS_CLIENT("NATS JetStream, jnats"),
+    NATS_ONE_CLIENT("NATS JetStream, jnats, one thread"),
     NATS_DRIVER("NATS JetStream, our driver"),
     DURABLE_STREAMS("Durable Streams (Node)"),
     KAFKA("Kafka");

@@ -17,12 +17,18 @@ enum Unit {
         this.sign = sign;
     }
 
+    /** With its unit. */
     String shown(double value) {
+        return number(value) + " " + sign;
+    }
+
+    /** Without its unit. */
+    String number(double value) {
         String format = switch (this) {
-            case EVENTS, REQUESTS, DELIVERIES -> "%,.0f %s";
-            case MILLISECONDS -> "%.3f %s";
-            case SECONDS, PERCENT -> "%.2f %s";
+            case EVENTS, REQUESTS, DELIVERIES -> "%,.0f";
+            case MILLISECONDS -> "%.3f";
+            case SECONDS, PERCENT -> "%.2f";
         };
-        return String.format(Locale.ROOT, format, value, sign);
+        return String.format(Locale.ROOT, format, value);
     }
 }
