@@ -12,6 +12,7 @@ final class Bars {
         for (String fsync : fsyncs) {
             appends(bars, fsync);
             tails(bars, fsync);
+            subscribers(bars, fsync);
         }
         return bars;
     }
@@ -49,5 +50,16 @@ final class Bars {
         bars.add(Bar.atMost(own(Measure.TAIL_100_P99, fsync), 1));
         bars.add(Bar.atMost(own(Measure.BUSY_TAIL_10_P99, fsync), 3));
         bars.add(Bar.atMost(own(Measure.BUSY_TAIL_100_P99, fsync), 3));
+    }
+
+    private static void subscribers(List<Bar> bars, String fsync) {
+        bars.add(Bar.atMost(own(Measure.TO_SUBSCRIBER_P50, fsync), 1));
+        bars.add(Bar.atMost(own(Measure.TO_SUBSCRIBER_P99, fsync), 5));
+        for (Measure measure : List.of(Measure.FAN_OUT_100, Measure.FAN_OUT_1000)) {
+            bars.add(Bar.ratio(own(measure, fsync), peer(measure, Side.NATS_DRIVER), 1, 0));
+            bars.add(Bar.ratio(
+                    new Figures.Key(measure, Side.TIDEMARK_BATCHED, fsync), peer(measure, Side.NATS_DRIVER), 1, 0));
+        }
+        bars.add(Bar.ratioAtMost(own(Measure.APPEND_BESIDE_P99, fsync), own(Measure.APPEND_ALONE_P99, fsync), 1.5));
     }
 }

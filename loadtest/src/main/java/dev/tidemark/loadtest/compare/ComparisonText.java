@@ -67,7 +67,7 @@ final class ComparisonText {
             OptionalDouble value = bar.value(figures);
             table.row(
                     String.valueOf(bar.own().measure().bar()),
-                    bar.own().measure().title() + ", " + bar.own().fsync(),
+                    what(bar.own()),
                     shown(bar.own()),
                     other == null
                             ? ""
@@ -80,6 +80,11 @@ final class ComparisonText {
                     bar.outcome(figures).word());
         }
         return table.toString();
+    }
+
+    private static String what(Figures.Key key) {
+        String variant = key.side() == Side.TIDEMARK_BATCHED ? ", batch=true" : "";
+        return key.measure().title() + variant + ", " + key.fsync();
     }
 
     private String shown(Figures.Key key) {

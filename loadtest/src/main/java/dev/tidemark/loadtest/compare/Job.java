@@ -11,7 +11,10 @@ enum Job {
     APPEND_BATCHES,
     APPEND_SINGLE,
     TAIL,
-    TAIL_LATENCY;
+    TAIL_LATENCY,
+    SUBSCRIBE,
+    FAN_OUT,
+    DEEP_TAILS;
 
     /** As it is written in the command's options, such as {@code append-batches}. */
     String word() {

@@ -13,7 +13,15 @@ enum Measure {
     BUSY_TAIL_10_P50(3, "tail at 500/s beside 5,000 events/s, n = 10, p50", Unit.MILLISECONDS),
     BUSY_TAIL_10_P99(3, "tail at 500/s beside 5,000 events/s, n = 10, p99", Unit.MILLISECONDS),
     BUSY_TAIL_100_P50(3, "tail at 500/s beside 5,000 events/s, n = 100, p50", Unit.MILLISECONDS),
-    BUSY_TAIL_100_P99(3, "tail at 500/s beside 5,000 events/s, n = 100, p99", Unit.MILLISECONDS);
+    BUSY_TAIL_100_P99(3, "tail at 500/s beside 5,000 events/s, n = 100, p99", Unit.MILLISECONDS),
+    TO_SUBSCRIBER_P50(4, "append to subscriber at 5,000 events/s, p50", Unit.MILLISECONDS),
+    TO_SUBSCRIBER_P99(4, "append to subscriber at 5,000 events/s, p99", Unit.MILLISECONDS),
+    FAN_OUT_100(5, "fan-out over WebSocket, 100 subscribers", Unit.DELIVERIES),
+    FAN_OUT_1000(5, "fan-out over WebSocket, 1,000 subscribers", Unit.DELIVERIES),
+    APPEND_ALONE_P50(7, "append alone, p50", Unit.MILLISECONDS),
+    APPEND_ALONE_P99(7, "append alone, p99", Unit.MILLISECONDS),
+    APPEND_BESIDE_P50(7, "append beside tails of n = 1,000 at 200/s, p50", Unit.MILLISECONDS),
+    APPEND_BESIDE_P99(7, "append beside tails of n = 1,000 at 200/s, p99", Unit.MILLISECONDS);
 
     private final int bar;
     private final String title;

@@ -20,10 +20,14 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** NATS's own Java client at work on one stream, whose only subject has its name. */
 final class NatsClient {
     private static final byte[] EVENT = Payloads.event(0).getBytes(StandardCharsets.UTF_8);
+
+    private static final Pattern JAR = Pattern.compile("jnats-([0-9.]+)\\.jar");
 
     private final String url;
     private final String stream;
@@ -36,7 +40,8 @@ final class NatsClient {
     }
 
     static String version() {
-        return Nats.CLIENT_VERSION;
+        Matcher matcher = JAR.matcher(System.getProperty("java.class.path", ""));
+        return matcher.find() ? matcher.group(1) : "of unknown version";
     }
 
     void createStream() throws IOException, InterruptedException {

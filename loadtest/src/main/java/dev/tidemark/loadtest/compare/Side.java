@@ -3,6 +3,7 @@ package dev.tidemark.loadtest.compare;
 /** Whose figure it is: a system, and with Redis what drove it. */
 enum Side {
     TIDEMARK("Tidemark"),
+    TIDEMARK_BATCHED("Tidemark, batch=true"),
     REDIS_BENCHMARK("Redis, redis-benchmark"),
     REDIS_DRIVER("Redis, our driver"),
     NATS_CLIENT("NATS JetStream, jnats"),

@@ -1,16 +1,14 @@
 package dev.tidemark.loadtest.compare;
 
 import dev.tidemark.loadtest.Http;
-import dev.tidemark.loadtest.OpenLoop;
 import dev.tidemark.loadtest.Payloads;
-import dev.tidemark.loadtest.Throughput;
 import dev.tidemark.loadtest.driver.ClosedLoop;
 import dev.tidemark.loadtest.driver.HttpAnswers;
+import dev.tidemark.loadtest.driver.Subscribers;
 import dev.tidemark.loadtest.system.RedisServer;
 import dev.tidemark.loadtest.system.Tidemark;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -27,9 +25,11 @@ final class TidemarkTurn implements Turn {
     private static final int BATCH_CONNECTIONS = 4;
     private static final int SINGLE_CONNECTIONS = 64;
     private static final int TAIL_CONNECTIONS = 16;
-    private static final int TAILS_PER_SECOND = 500;
     private static final int BESIDE_PER_SECOND = 5_000;
-    private static final int BESIDE_BATCH = 20;
+    private static final int SUBSCRIBE_PER_SECOND = 5_000;
+    private static final int DEEP_APPENDS_PER_SECOND = 2_000;
+    private static final int DEEP_PER_SECOND = 200;
+    private static final int DEEP_N = 1_000;
     /** What a stream holds when it is tailed. */
     private static final int TAILED_EVENTS = 10_000;
 
@@ -63,6 +63,9 @@ final class TidemarkTurn implements Turn {
             case APPEND_SINGLE -> appendSingle(job, figures);
             case TAIL -> tail(job, figures);
             case TAIL_LATENCY -> tailLatency(job, figures);
+            case SUBSCRIBE -> subscribe(job, figures);
+            case FAN_OUT -> fanOut(job, figures);
+            case DEEP_TAILS -> deepTails(job, figures);
         }
         fold(job);
     }
@@ -134,41 +137,75 @@ final class TidemarkTurn implements Turn {
                 closedLoop(tailRequest(job, 100), 1, 200, TAIL_CONNECTIONS).perSecond());
     }
 
+    /** Appends of one event a request for the warm-up's time: a server that isn't warm falls behind an open loop. */
+    private void warmUp(Job job) throws IOException {
+        byte[] event = Payloads.event(0).getBytes(StandardCharsets.UTF_8);
+        ClosedLoop loop = new ClosedLoop(
+                server.port(),
+                ClosedLoop.Request.of(Http.request("POST", events(job), JSON, event), 1, 1),
+                () -> new HttpAnswers(201));
+        ClosedLoop.Outcome unused = loop.run(TidemarkLatencies.APPEND_CONNECTIONS, times.warmUpSeconds(), 1);
+    }
+
+    private TidemarkLatencies latencies(Job job) {
+        return new TidemarkLatencies(server.port(), job.word(), times.seconds());
+    }
+
     private void tailLatency(Job job, Figures figures) throws IOException, InterruptedException {
         fill(job);
-        String method = "open loop, " + TAIL_CONNECTIONS + " connections, HTTP";
+        String method = "open loop, " + TidemarkLatencies.TAIL_CONNECTIONS + " connections, HTTP";
+        String beside = method + "; the appends in batches of " + TidemarkLatencies.BESIDE_BATCH;
         for (int n : new int[] {10, 100}) {
-            Histogram quiet = tailLatencies(job, n, 0);
+            Histogram quiet = latencies(job).ofTails(n, 0);
             figures.add(key(n == 10 ? Measure.TAIL_10_P50 : Measure.TAIL_100_P50), method, quiet, 50);
             figures.add(key(n == 10 ? Measure.TAIL_10_P99 : Measure.TAIL_100_P99), method, quiet, 99);
-            Histogram busy = tailLatencies(job, n, BESIDE_PER_SECOND);
-            String beside = method + "; the appends in batches of " + BESIDE_BATCH;
+            Histogram busy = latencies(job).ofTails(n, BESIDE_PER_SECOND);
             figures.add(key(n == 10 ? Measure.BUSY_TAIL_10_P50 : Measure.BUSY_TAIL_100_P50), beside, busy, 50);
             figures.add(key(n == 10 ? Measure.BUSY_TAIL_10_P99 : Measure.BUSY_TAIL_100_P99), beside, busy, 99);
         }
     }
 
-    /** Latencies of tails, with that many events a second going in beside them. */
-    private Histogram tailLatencies(Job job, int n, int besidePerSecond) throws IOException, InterruptedException {
-        try (HttpConnections connections = HttpConnections.open(server.port(), TAIL_CONNECTIONS + 1)) {
-            List<OpenLoop.Sender> tails = connections.first(TAIL_CONNECTIONS).senders(200, tailRequest(job, n));
-            List<OpenLoop.Sender> appends = connections.last(1).senders(201, batch(job, BESIDE_BATCH));
-            Histogram latencies = OpenLoop.histogram();
-            List<Runs> runs = new ArrayList<>();
-            runs.add(() -> latencies.add(OpenLoop.run(tails, TAILS_PER_SECOND, times.seconds())));
-            if (besidePerSecond > 0) {
-                runs.add(() -> {
-                    Histogram unused = OpenLoop.run(appends, besidePerSecond / BESIDE_BATCH, times.seconds());
-                });
+    private void subscribe(Job job, Figures figures) throws IOException, InterruptedException {
+        String method = "open loop, one event a request over " + TidemarkLatencies.APPEND_CONNECTIONS
+                + " connections, one WebSocket; from the start of the append to the event's arrival";
+        warmUp(job);
+        Histogram arrivals = latencies(job).toSubscriber(SUBSCRIBE_PER_SECOND);
+        figures.add(key(Measure.TO_SUBSCRIBER_P50), method, arrivals, 50);
+        figures.add(key(Measure.TO_SUBSCRIBER_P99), method, arrivals, 99);
+    }
+
+    private void fanOut(Job job, Figures figures) throws IOException, InterruptedException {
+        for (Side side : List.of(Side.TIDEMARK, Side.TIDEMARK_BATCHED)) {
+            String batched = side == Side.TIDEMARK ? "" : "&batch=true";
+            String path = "/v1/streams/" + job.word() + "/subscribe?after=latest" + batched;
+            Subscribers.Talk talk =
+                    new Subscribers.Talk(path, "", "\"id\":\"EVT", Payloads.BYTES, "\"type\":\"hello\"");
+            FanOut fanOut = new FanOut(server.port(), talk, times);
+            byte[] batch = batch(job, FanOut.BATCH);
+            for (int count : new int[] {100, 1_000}) {
+                try (Http http = new Http(server.port())) {
+                    double perSecond = fanOut.perSecond(count, () -> {
+                        Http.Answer unused = http.expect(201, batch);
+                    });
+                    Measure measure = count == 100 ? Measure.FAN_OUT_100 : Measure.FAN_OUT_1000;
+                    figures.add(new Figures.Key(measure, side, fsync), FanOut.method(count), perSecond);
+                }
             }
-            Throughput.onThreads(runs, Runs::run);
-            return latencies;
         }
     }
 
-    /** Something that goes on beside others. */
-    private interface Runs {
-        void run() throws IOException, InterruptedException;
+    private void deepTails(Job job, Figures figures) throws IOException, InterruptedException {
+        fill(job);
+        String method = "open loop, " + DEEP_APPENDS_PER_SECOND + " appends/s of one event over "
+                + TidemarkLatencies.APPEND_CONNECTIONS + " connections";
+        warmUp(job);
+        Histogram alone = latencies(job).ofAppends(DEEP_APPENDS_PER_SECOND, 0, DEEP_N);
+        figures.add(key(Measure.APPEND_ALONE_P50), method, alone, 50);
+        figures.add(key(Measure.APPEND_ALONE_P99), method, alone, 99);
+        Histogram beside = latencies(job).ofAppends(DEEP_APPENDS_PER_SECOND, DEEP_PER_SECOND, DEEP_N);
+        String tails = method + "; the tails over " + TidemarkLatencies.DEEP_CONNECTIONS;
+        figures.add(key(Measure.APPEND_BESIDE_P50), tails, beside, 50);
+        figures.add(key(Measure.APPEND_BESIDE_P99), tails, beside, 99);
     }
 
     @Override
