@@ -41,6 +41,11 @@ record Bar(Figures.Key own, Figures.@Nullable Key other, Kind kind, double bound
         }
     }
 
+    /** Whether something was reached, as it stands in the tables. */
+    static String word(boolean reached) {
+        return (reached ? Outcome.REACHED : Outcome.MISSED).word;
+    }
+
     static Bar ratio(Figures.Key own, Figures.Key other, double atLeast, double aim) {
         return new Bar(own, other, Kind.AT_LEAST, atLeast, aim);
     }

@@ -37,6 +37,37 @@ public final class Compare {
     private void run(String command) throws IOException, InterruptedException {
         String machine = Machine.description(options.data());
         System.out.println(machine);
+        String today = LocalDate.now(ZoneId.systemDefault()).toString();
+        String head = today + ", " + machine + ", appendfsync "
+                + options.fsyncs().get(0) + ". Server and driver share the machine.\n\n```\n" + command + "\n```\n";
+        switch (options.part()) {
+            case "start" -> finish(new StartRun(options).run("## Start and rest\n\n" + head));
+            case "archive" -> finish(new ArchiveRun(options).run("## Archive\n\n" + head));
+            case "growth" -> finish(new GrowthRun(options).run("## Growth\n\n" + head));
+            default -> {
+                compare();
+                System.out.println("\n" + text.bars(options.fsyncs()));
+                if (options.write() || options.isWhole()) {
+                    write(text.markdown(today, machine, command, options));
+                }
+            }
+        }
+    }
+
+    /** Prints a part, and writes it if that is wanted. */
+    private void finish(String part) throws IOException {
+        System.out.println("\n" + part);
+        if (options.write()) {
+            write(part);
+        }
+    }
+
+    private void write(String part) throws IOException {
+        new ResultsFile(options.results()).write(options.part(), part);
+        System.out.println("written: " + options.results());
+    }
+
+    private void compare() throws IOException, InterruptedException {
         List<Turn.Contender> contenders = new ArrayList<>();
         for (Turn.Contender contender : new Contenders(options).wanted()) {
             if (contender.missing().isEmpty()) {
@@ -52,12 +83,6 @@ public final class Compare {
                 take(contender);
             }
             Collections.reverse(contenders);
-        }
-        System.out.println("\n" + text.bars(options.fsyncs()));
-        if (options.write() || options.isWhole()) {
-            String today = LocalDate.now(ZoneId.systemDefault()).toString();
-            new ResultsFile(options.results()).write("comparison", text.markdown(today, machine, command, options));
-            System.out.println("written: " + options.results());
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.tidemark.loadtest.compare;
 
+import dev.tidemark.loadtest.system.Tidemark;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -21,6 +22,10 @@ import java.util.Set;
  * @param jvm arguments for Tidemark's JVM
  * @param build directory in which Kafka's class path and the Durable Streams server lie
  * @param results where the results are written, if all of it was measured or {@code --write} was given
+ * @param part what is run: {@code comparison}, or another of {@link ResultsFile#PARTS}
+ * @param streams how many streams lie on disk when starts are measured
+ * @param sustainedSeconds length of the sustained run into the archive
+ * @param events how many events the archive holds at least when it is read
  * @param write whether to write them also of a part
  */
 record CompareOptions(
@@ -34,6 +39,10 @@ record CompareOptions(
         List<String> jvm,
         Path build,
         Path results,
+        String part,
+        int streams,
+        int sustainedSeconds,
+        int events,
         boolean write) {
     static final List<String> PEERS = List.of("tidemark", "redis", "nats", "durable-streams", "kafka");
     private static final List<String> FSYNCS = List.of("always", "everysec", "no");
@@ -54,6 +63,9 @@ record CompareOptions(
         defaults.put("jvm", "");
         defaults.put("build", "loadtest/target");
         defaults.put("results", "loadtest/RESULTS.md");
+        defaults.put("streams", "1000");
+        defaults.put("sustained", "300");
+        defaults.put("events", "10000000");
         return defaults;
     }
 
@@ -72,15 +84,25 @@ record CompareOptions(
               --build DIR            what loadtest/compare has put together for Kafka and Durable Streams; default loadtest/target
               --results FILE         default loadtest/RESULTS.md; written when all jobs and peers were measured
               --write                write it of a part too
+
+            Other runs, each of which writes its own part with --write:
+              --start                time to ready with --streams 1000 on disk, and CPU of an idle server
+              --archive              fold rate, a sustained run of --sustained 300 seconds, reads of an archive of --events 10000000
+              --growth               cost by number of streams, size of the archive (up to --events) and number of subscribers
             """.formatted(Job.words(), String.join(",", PEERS));
 
     /** @throws IllegalArgumentException saying what is wrong with the options */
     static CompareOptions parse(String... arguments) {
         Map<String, String> values = new LinkedHashMap<>(DEFAULTS);
         boolean write = false;
+        String part = ResultsFile.COMPARISON;
         for (int i = 0; i < arguments.length; i++) {
             if (arguments[i].equals("--write")) {
                 write = true;
+                continue;
+            }
+            if (ResultsFile.PARTS.stream().map("--"::concat).anyMatch(arguments[i]::equals)) {
+                part = arguments[i].substring(2);
                 continue;
             }
             String name = arguments[i].startsWith("--") ? arguments[i].substring(2) : "";
@@ -92,10 +114,10 @@ record CompareOptions(
             }
             values.put(name, arguments[i]);
         }
-        return of(values, write);
+        return of(values, part, write);
     }
 
-    private static CompareOptions of(Map<String, String> values, boolean write) {
+    private static CompareOptions of(Map<String, String> values, String part, boolean write) {
         Path jar = Path.of(value(values, "jar")).toAbsolutePath().normalize();
         if (!Files.isRegularFile(jar)) {
             throw new IllegalArgumentException(jar + " isn't there: build the server first");
@@ -113,6 +135,10 @@ record CompareOptions(
                         .toList(),
                 Path.of(value(values, "build")).toAbsolutePath(),
                 Path.of(value(values, "results")),
+                part,
+                atLeastOne(values, "streams"),
+                atLeastOne(values, "sustained"),
+                atLeastOne(values, "events"),
                 write);
     }
 
@@ -122,7 +148,7 @@ record CompareOptions(
 
     private static int atLeastOne(Map<String, String> values, String name) {
         String value = value(values, name);
-        if (!value.matches("[1-9]\\d{0,5}")) {
+        if (!value.matches("[1-9]\\d{0,8}")) {
             throw new IllegalArgumentException("--" + name + " is '" + value + "'; it must be a number of at least 1");
         }
         return Integer.parseInt(value);
@@ -135,6 +161,18 @@ record CompareOptions(
             throw new IllegalArgumentException("--" + name + " is " + words + "; allowed are " + allowed);
         }
         return words;
+    }
+
+    /** How Tidemark is started where {@code appendfsync} makes no difference: with the first that is wanted. */
+    Tidemark.Start server() {
+        return server(fsyncs.get(0), Map.of());
+    }
+
+    /** How Tidemark is started, with more settings from the environment. */
+    Tidemark.Start server(String fsync, Map<String, String> environment) {
+        Map<String, String> all = new LinkedHashMap<>(environment);
+        all.put("TIDEMARK_REDIS_FSYNC", fsync);
+        return new Tidemark.Start(jar, data, jvm, List.of(), all);
     }
 
     /** Whether nothing was left out. */

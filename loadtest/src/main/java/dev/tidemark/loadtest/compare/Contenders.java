@@ -30,8 +30,7 @@ record Contenders(CompareOptions options) {
     }
 
     private Contender tidemark(String fsync) {
-        Tidemark.Start start = new Tidemark.Start(
-                options.jar(), options.data(), options.jvm(), List.of(), Map.of("TIDEMARK_REDIS_FSYNC", fsync));
+        Tidemark.Start start = options.server(fsync, Map.of());
         return new Contender(
                 "tidemark",
                 "Tidemark",

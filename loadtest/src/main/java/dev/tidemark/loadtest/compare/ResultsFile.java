@@ -10,8 +10,9 @@ import java.util.List;
  * two comments with its name.
  */
 record ResultsFile(Path file) {
+    static final String COMPARISON = "comparison";
     /** Parts in the order in which they stand. */
-    static final List<String> PARTS = List.of("comparison", "archive", "start", "growth");
+    static final List<String> PARTS = List.of(COMPARISON, "archive", "start", "growth");
 
     private static final String HEAD = """
             # Results

@@ -46,12 +46,24 @@ public final class ClosedLoop {
      *
      * @param greeting sent once, before the first request; it gets no answers
      * @param answers of this connection alone
+     * @param change what is written into the request before it is sent
      */
-    public record Talk(ByteBuffer greeting, Request request, Answers answers) {
+    public record Talk(ByteBuffer greeting, Request request, Answers answers, Change change) {
+        /** The same request each time. */
+        public Talk(ByteBuffer greeting, Request request, Answers answers) {
+            this(greeting, request, answers, bytes -> {});
+        }
+
         /** Without a greeting. */
         public static Talk of(Request request, Answers answers) {
             return new Talk(ByteBuffer.allocate(0), request, answers);
         }
+    }
+
+    /** Changes a request before it is sent, in place. */
+    public interface Change {
+        /** @param bytes the whole request; its position may not be moved */
+        void in(ByteBuffer bytes);
     }
 
     /**
@@ -129,12 +141,14 @@ public final class ClosedLoop {
         private final ByteBuffer toSend;
         private final Request request;
         private final Answers in;
+        private final Change change;
         private int missing;
         private long sentAt;
 
         Connection(Selector selector, Talk talk) throws IOException {
             request = talk.request();
             in = talk.answers();
+            change = talk.change();
             channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             SocketChannel unused = channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             greet(talk.greeting().duplicate());
@@ -154,6 +168,7 @@ public final class ClosedLoop {
         void send(long now) throws IOException {
             sentAt = now;
             missing = request.answers();
+            change.in(toSend);
             write();
         }
 

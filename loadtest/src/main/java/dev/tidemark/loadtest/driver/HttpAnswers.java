@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answers of HTTP/1.1 with {@code Content-Length} or in chunks; none without either has a body. Bodies are skipped, except of an
@@ -35,9 +36,36 @@ public final class HttpAnswers implements Answers {
     private boolean inExtension;
     private int lineLength;
 
+    private final @Nullable Occurrences counting;
+    private long counted;
+    private long bodyBytes;
+
     /** @param expectedStatus any other is an error */
     public HttpAnswers(int expectedStatus) {
         this.expectedStatus = expectedStatus;
+        this.counting = null;
+    }
+
+    /**
+     * Counts something in the bodies.
+     *
+     * @param expectedStatus any other is an error
+     * @param counted a sequence of bytes
+     * @param hop so many bytes after it hold no other
+     */
+    public HttpAnswers(int expectedStatus, String counted, int hop) {
+        this.expectedStatus = expectedStatus;
+        this.counting = new Occurrences(counted, hop);
+    }
+
+    /** How often what is counted was in the bodies so far. */
+    public long counted() {
+        return counted;
+    }
+
+    /** Bytes of bodies so far. */
+    public long bodyBytes() {
+        return bodyBytes;
     }
 
     @Override
@@ -77,7 +105,12 @@ public final class HttpAnswers implements Answers {
 
     private boolean skip(ByteBuffer bytes) {
         int skipped = (int) Math.min(left, bytes.remaining());
-        ByteBuffer unused = bytes.position(bytes.position() + skipped);
+        if (counting == null) {
+            ByteBuffer unused = bytes.position(bytes.position() + skipped);
+        } else {
+            counted += counting.in(bytes, skipped);
+        }
+        bodyBytes += skipped;
         left -= skipped;
         return left == 0;
     }

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 public final class ServerProcess implements AutoCloseable {
     private static final long START_SECONDS_MAX = 60;
     private static final long STOP_SECONDS_MAX = 30;
-    private static final long POLL_MS = 20;
+    private static final long POLL_MS = 5;
     private static final int LOG_LINES = 30;
     private static final String LOG = "server.log";
 
@@ -30,6 +30,9 @@ public final class ServerProcess implements AutoCloseable {
     /** Processes that the server started and may leave behind. */
     private final Supplier<Optional<ProcessHandle>> child;
 
+    private final long startedNs;
+    private volatile long readyNs;
+    private volatile boolean keepsDirectory;
     private final Thread atExit = new Thread(this::stop);
 
     /** Whether the server can be used. */
@@ -38,7 +41,9 @@ public final class ServerProcess implements AutoCloseable {
         boolean isReady() throws IOException;
     }
 
-    private ServerProcess(String name, Process process, Path directory, Supplier<Optional<ProcessHandle>> child) {
+    private ServerProcess(
+            String name, Process process, long startedNs, Path directory, Supplier<Optional<ProcessHandle>> child) {
+        this.startedNs = startedNs;
         this.name = name;
         this.process = process;
         this.directory = directory;
@@ -79,13 +84,14 @@ public final class ServerProcess implements AutoCloseable {
                 .redirectOutput(directory.resolve(LOG).toFile());
         builder.environment().putAll(environment);
         Process process;
+        long startedNs = System.nanoTime();
         try {
             process = builder.start();
         } catch (IOException e) {
             remove(directory);
             throw e;
         }
-        ServerProcess server = new ServerProcess(name, process, directory, child);
+        ServerProcess server = new ServerProcess(name, process, startedNs, directory, child);
         try {
             server.await(ready);
             return server;
@@ -103,6 +109,12 @@ public final class ServerProcess implements AutoCloseable {
             }
             Thread.sleep(POLL_MS);
         }
+        readyNs = System.nanoTime();
+    }
+
+    /** From the start of the process until it was ready. */
+    double secondsToReady() {
+        return (readyNs - startedNs) / 1e9;
     }
 
     private static boolean isReady(Ready ready) {
@@ -150,7 +162,15 @@ public final class ServerProcess implements AutoCloseable {
             boolean unused = handle.destroy();
             awaitEnd(handle);
         });
-        remove(directory);
+        if (!keepsDirectory) {
+            remove(directory);
+        }
+    }
+
+    /** Ends the process, but leaves its directory, for another one to start on. */
+    void closeAndKeepDirectory() {
+        keepsDirectory = true;
+        close();
     }
 
     private static void awaitEnd(ProcessHandle child) {
@@ -175,7 +195,11 @@ public final class ServerProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
+        try {
+            boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException shuttingDown) {
+            return; // the hook ends it
+        }
         stop();
     }
 }

@@ -132,6 +132,17 @@ public final class Tidemark implements AutoCloseable {
         }
     }
 
+    /** From the start of the process until it was ready. */
+    public double secondsToReady() {
+        return process.secondsToReady();
+    }
+
+    /** Stops it and starts it again on the same data. */
+    public Tidemark restart(Start start) throws IOException, InterruptedException {
+        process.closeAndKeepDirectory();
+        return start(start, process.directory());
+    }
+
     @Override
     public void close() {
         process.close();
