@@ -120,7 +120,7 @@ final class ArchiveRun {
     }
 
     private void readAll(int port) throws IOException {
-        byte[] request = RandomReads.ndjson("/v1/streams/" + STREAM + "/events?after=earliest");
+        byte[] request = RandomReads.ndjson("/v1/streams/" + STREAM + "/events");
         SeamFigures seam = seam(port);
         StreamedRead.Whole whole = new StreamedRead(port).all(request, "\"id\":\"EVT", Payloads.BYTES);
         double rate = whole.count() * NS_PER_SECOND / whole.ns();
