@@ -2,7 +2,6 @@ package dev.tidemark.loadtest;
 
 import dev.tidemark.loadtest.system.Programs;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -43,12 +42,10 @@ public final class RedisBenchmark {
         words.addAll(List.of("-c", String.valueOf(connections), "-P", String.valueOf(pipeline)));
         words.addAll(List.of("-n", String.valueOf(requests), "-q"));
         words.addAll(command);
-        Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        int status = process.waitFor();
+        String output = Programs.output(words);
         OptionalDouble rate = rate(output);
-        if (status != 0 || rate.isEmpty()) {
-            throw new IOException(PROGRAM + " ended with " + status + ": " + output);
+        if (rate.isEmpty()) {
+            throw new IOException(PROGRAM + " told no rate: " + output);
         }
         return rate.getAsDouble();
     }

@@ -7,20 +7,26 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** The comparison: each system is started, given the jobs, and stopped, one after the other, in rounds. See README.md. */
 public final class Compare {
+    private static final int FAILED_EXIT = 1;
     private static final int USAGE_EXIT = 2;
 
     private final CompareOptions options;
     private final Figures figures = new Figures();
     private final ComparisonText text = new ComparisonText(figures);
 
+    /** Systems that failed in a turn. */
+    private final Set<String> failures = new TreeSet<>();
+
     private Compare(CompareOptions options) {
         this.options = options;
     }
 
-    public static void main(String[] arguments) throws IOException, InterruptedException {
+    public static void main(String[] arguments) throws InterruptedException {
         if (List.of(arguments).contains("--help")) {
             System.out.print(CompareOptions.USAGE);
             return;
@@ -31,6 +37,9 @@ public final class Compare {
         } catch (IllegalArgumentException e) {
             System.err.println(e.getMessage() + "\n\n" + CompareOptions.USAGE);
             System.exit(USAGE_EXIT);
+        } catch (IOException e) {
+            System.err.println(e.getMessage());
+            System.exit(FAILED_EXIT);
         }
     }
 
@@ -47,8 +56,11 @@ public final class Compare {
             default -> {
                 compare();
                 System.out.println("\n" + text.bars(options.fsyncs()));
-                if (options.write() || options.isWhole()) {
+                if (options.write() || (options.isWhole() && failures.isEmpty())) {
                     write(text.markdown(today, machine, command, options));
+                }
+                if (!failures.isEmpty()) {
+                    throw new IOException("failed: " + failures);
                 }
             }
         }
@@ -86,20 +98,30 @@ public final class Compare {
         }
     }
 
-    private void take(Turn.Contender contender) throws IOException, InterruptedException {
+    /** Gives a system its turn. What fails ends the turn and is told with the results; the others go on. */
+    private void take(Turn.Contender contender) throws InterruptedException {
         try (Turn turn = contender.start().start()) {
             text.ran(contender.system(), turn.version(), turn.durability());
-            try {
-                for (Job job : Job.values()) {
-                    if (options.jobs().contains(job) && contender.jobs().contains(job)) {
-                        turn.run(job, figures);
-                    }
+            for (Job job : Job.values()) {
+                if (options.jobs().contains(job) && contender.jobs().contains(job)) {
+                    run(contender, turn, job);
                 }
-            } catch (IOException e) {
-                System.err.println(
-                        "failed; the last lines of the log of " + contender.system() + ":\n" + turn.logEnd());
-                throw e;
             }
+        } catch (IOException e) {
+            failures.add(contender.system());
+            String why = String.valueOf(e.getMessage());
+            System.err.println("failed: " + contender.system() + ": " + why);
+            text.leftOut(
+                    contender.system(), "failed: " + why.lines().findFirst().orElse(""));
+        }
+    }
+
+    private void run(Turn.Contender contender, Turn turn, Job job) throws IOException, InterruptedException {
+        try {
+            turn.run(job, figures);
+        } catch (IOException e) {
+            System.err.println("the last lines of the log of " + contender.system() + ":\n" + turn.logEnd());
+            throw new IOException(job.word() + ": " + e.getMessage(), e);
         }
     }
 }

@@ -24,6 +24,7 @@ import java.util.Set;
  * @param results where the results are written, if all of it was measured or {@code --write} was given
  * @param part what is run: {@code comparison}, or another of {@link ResultsFile#PARTS}
  * @param streams how many streams lie on disk when starts are measured
+ * @param streamCounts numbers of streams that appends go to; at most 100,000
  * @param sustainedSeconds length of the sustained run into the archive
  * @param events how many events the archive holds at least when it is read
  * @param write whether to write them also of a part
@@ -41,6 +42,7 @@ record CompareOptions(
         Path results,
         String part,
         int streams,
+        List<Integer> streamCounts,
         int sustainedSeconds,
         int events,
         boolean write) {
@@ -64,6 +66,7 @@ record CompareOptions(
         defaults.put("build", "loadtest/target");
         defaults.put("results", "loadtest/RESULTS.md");
         defaults.put("streams", "1000");
+        defaults.put("stream-counts", "1,100,10000");
         defaults.put("sustained", "300");
         defaults.put("events", "10000000");
         return defaults;
@@ -88,7 +91,7 @@ record CompareOptions(
             Other runs, each of which writes its own part with --write:
               --start                time to ready with --streams 1000 on disk, and CPU of an idle server
               --archive              fold rate, a sustained run of --sustained 300 seconds, reads of an archive of --events 10000000
-              --growth               cost by number of streams, size of the archive (up to --events) and number of subscribers
+              --growth               cost by number of streams (--stream-counts 1,100,10000), size of the archive (up to --events) and number of subscribers
             """.formatted(Job.words(), String.join(",", PEERS));
 
     /** @throws IllegalArgumentException saying what is wrong with the options */
@@ -137,9 +140,17 @@ record CompareOptions(
                 Path.of(value(values, "results")),
                 part,
                 atLeastOne(values, "streams"),
+                streamCounts(value(values, "stream-counts")),
                 atLeastOne(values, "sustained"),
                 atLeastOne(values, "events"),
                 write);
+    }
+
+    private static List<Integer> streamCounts(String text) {
+        if (!text.matches("[1-9]\\d{0,4}(,[1-9]\\d{0,4})*")) {
+            throw new IllegalArgumentException("--stream-counts is '" + text + "'; such as 1,100,10000");
+        }
+        return Arrays.stream(text.split(",")).map(Integer::valueOf).toList();
     }
 
     private static String value(Map<String, String> values, String name) {

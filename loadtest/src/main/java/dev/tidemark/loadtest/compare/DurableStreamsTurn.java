@@ -34,7 +34,7 @@ final class DurableStreamsTurn implements Turn {
     }
 
     @Override
-    public String version() throws IOException {
+    public String version() throws IOException, InterruptedException {
         return DurableStreamsServer.version(installed);
     }
 

@@ -18,10 +18,13 @@ import org.HdrHistogram.Histogram;
 
 /** How cost grows with the number of streams, the size of the archive and the number of subscribers. */
 final class GrowthRun {
-    private static final List<Integer> STREAM_COUNTS = List.of(1, 100, 10_000);
     private static final List<Integer> SUBSCRIBER_COUNTS = List.of(1, 10, 100, 1_000);
     private static final int ARCHIVE_EVENTS_MIN = 10_000;
     private static final int CONNECTIONS = 4;
+    private static final int MAKING_CONNECTIONS = 16;
+    /** Each number of streams has a server of its own, which nothing has warmed up yet. */
+    private static final int STREAM_WARM_UPS = 3;
+
     private static final int BATCH = 100;
     private static final int FILL_BATCH = 500;
     private static final int DIGITS = 5;
@@ -49,13 +52,13 @@ final class GrowthRun {
     private String streams() throws IOException, InterruptedException {
         Table table = new Table("streams", "appended");
         List<LineChart.Point> points = new ArrayList<>();
-        for (int count : STREAM_COUNTS) {
+        for (int count : options.streamCounts()) {
             try (Tidemark server = Tidemark.start(options.server())) {
                 appendToEach(server.port(), count);
                 ClosedLoop loop = new ClosedLoop(server.port(), number -> inTurn(number, count));
                 double rate = loop.run(
                                 CONNECTIONS,
-                                options.times().warmUpSeconds(),
+                                STREAM_WARM_UPS * options.times().warmUpSeconds(),
                                 options.times().seconds())
                         .perSecond();
                 System.out.printf("    %d streams: %s%n", count, Unit.EVENTS.shown(rate));
@@ -79,13 +82,19 @@ final class GrowthRun {
         return Http.request("POST", "/v1/streams/" + stream + "/events", NDJSON, Payloads.lines(events));
     }
 
-    /** Makes the streams by appending to each. */
-    private static void appendToEach(int port, int count) throws IOException {
-        try (Http http = new Http(port)) {
-            for (int i = 0; i < count; i++) {
-                Http.Answer unused = http.expect(201, batch(name(i), BATCH));
-            }
+    /** Makes the streams by appending an event to each. */
+    private static void appendToEach(int port, int count) throws IOException, InterruptedException {
+        List<Integer> firsts = new ArrayList<>();
+        for (int i = 0; i < Math.min(count, MAKING_CONNECTIONS); i++) {
+            firsts.add(i);
         }
+        Throughput.onThreads(firsts, first -> {
+            try (Http http = new Http(port)) {
+                for (int i = first; i < count; i += MAKING_CONNECTIONS) {
+                    Http.Answer unused = http.expect(201, batch(name(i), 1));
+                }
+            }
+        });
     }
 
     /** A connection that goes through its share of the streams: their number is written into the request before it is sent. */

@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** A line chart as SVG: the horizontal axis logarithmic or not, the vertical one from 0. */
+/** A line chart as SVG: the horizontal axis logarithmic or from 0, the vertical one from 0. One thread. */
 final class LineChart {
     private static final int WIDTH = 640;
     private static final int HEIGHT = 320;
     private static final int LEFT = 80;
-    private static final int RIGHT = 20;
+    private static final int RIGHT = 35;
     private static final int TOP = 40;
     private static final int BOTTOM = 50;
     private static final int TICKS = 5;
@@ -90,8 +90,9 @@ final class LineChart {
                 ticks.add(tick);
             }
         } else {
-            for (int i = 0; i <= TICKS; i++) {
-                ticks.add(xMin() + (xMax() - xMin()) * i / TICKS);
+            double step = rounded(xMax() / TICKS);
+            for (int i = 0; step * i <= xMax(); i++) {
+                ticks.add(step * i);
             }
         }
         return ticks;
@@ -106,6 +107,14 @@ final class LineChart {
         svg.append(String.format(
                 "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"%s\"/>%n",
                 colour, points.toString().trim()));
+        for (Point point : each.points()) {
+            svg.append(String.format(
+                    Locale.ROOT,
+                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>%n",
+                    x(point.x()),
+                    y(point.y()),
+                    colour));
+        }
         double legend = LEFT + 10 + (double) number * LEGEND_STEP;
         svg.append(String.format(
                 Locale.ROOT,
@@ -160,11 +169,13 @@ final class LineChart {
     }
 
     private double xMin() {
-        return series.stream()
-                .flatMap(each -> each.points().stream())
-                .mapToDouble(Point::x)
-                .min()
-                .orElse(1);
+        return logarithmic
+                ? series.stream()
+                        .flatMap(each -> each.points().stream())
+                        .mapToDouble(Point::x)
+                        .min()
+                        .orElse(1)
+                : 0;
     }
 
     private double xMax() {
@@ -175,16 +186,19 @@ final class LineChart {
                 .orElse(1);
     }
 
-    /** The greatest value, rounded up to 1, 2 or 5 times a power of ten. */
     private double yMax() {
-        double most = series.stream()
+        return rounded(series.stream()
                 .flatMap(each -> each.points().stream())
                 .mapToDouble(Point::y)
                 .max()
-                .orElse(1);
-        double power = Math.pow(10, Math.floor(Math.log10(Math.max(most, 1e-9))));
+                .orElse(1));
+    }
+
+    /** Rounded up to 1, 2 or 5 times a power of ten. */
+    private static double rounded(double value) {
+        double power = Math.pow(10, Math.floor(Math.log10(Math.max(value, 1e-9))));
         for (double step : new double[] {1, 2, 5}) {
-            if (most <= step * power) {
+            if (value <= step * power) {
                 return step * power;
             }
         }

@@ -29,7 +29,7 @@ final class NatsTurn implements Turn {
     }
 
     @Override
-    public String version() throws IOException {
+    public String version() throws IOException, InterruptedException {
         return NatsServer.version() + ", jnats " + NatsClient.version();
     }
 

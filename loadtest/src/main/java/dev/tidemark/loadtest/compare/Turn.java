@@ -6,7 +6,7 @@ import java.util.Set;
 /** A system that runs now, alone on the machine, and is stopped when its turn is over. One thread. */
 interface Turn extends AutoCloseable {
     /** Version of the system. */
-    String version() throws IOException;
+    String version() throws IOException, InterruptedException;
 
     /** What it has done with an event when it acknowledges it. */
     String durability() throws IOException;

@@ -1,7 +1,6 @@
 package dev.tidemark.loadtest.system;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -69,12 +68,12 @@ public final class DurableStreamsServer implements AutoCloseable {
         return port;
     }
 
-    public static String version(Path installed) throws IOException {
+    public static String version(Path installed) throws IOException, InterruptedException {
         Matcher matcher = Pattern.compile("\"version\"\\s*:\\s*\"([^\"]+)\"")
                 .matcher(Files.readString(installed.resolve(PACKAGE)));
-        Process node = new ProcessBuilder(Programs.find("node").orElseThrow().toString(), "--version").start();
-        String version = new String(node.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
-        return (matcher.find() ? matcher.group(1) : "of unknown version") + ", Node " + version;
+        String node =
+                Programs.output(List.of(Programs.find("node").orElseThrow().toString(), "--version"));
+        return (matcher.find() ? matcher.group(1) : "of unknown version") + ", Node " + node.trim();
     }
 
     /** The last lines of what it printed. */

@@ -1,7 +1,6 @@
 package dev.tidemark.loadtest.system;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +56,7 @@ public final class KafkaServer implements AutoCloseable {
                         "rootLogger.appenderRef.stdout.ref = stdout",
                         "appender.stdout.type = Console",
                         "appender.stdout.name = stdout"));
-        String unused = output(java(
+        String unused = Programs.output(java(
                 classPath,
                 "kafka.tools.StorageTool",
                 "format",
@@ -98,16 +97,7 @@ public final class KafkaServer implements AutoCloseable {
 
     /** Runs one of Kafka's own tools against this node and gives what it printed. */
     public String tool(String main, String... arguments) throws IOException, InterruptedException {
-        return output(java(classPath, main, arguments));
-    }
-
-    private static String output(List<String> command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (process.waitFor() != 0) {
-            throw new IOException(command.get(4) + " failed: " + output);
-        }
-        return output;
+        return Programs.output(java(classPath, main, arguments));
     }
 
     public int port() {

@@ -1,7 +1,6 @@
 package dev.tidemark.loadtest.system;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -65,13 +64,10 @@ public final class NatsServer implements AutoCloseable {
         return webSocketPort;
     }
 
-    public static String version() throws IOException {
-        Process process = new ProcessBuilder(
-                        Programs.find(PROGRAM).orElseThrow().toString(), "--version")
-                .redirectErrorStream(true)
-                .start();
-        String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return printed.replaceFirst("nats-server:", "").trim();
+    public static String version() throws IOException, InterruptedException {
+        return Programs.output(List.of(Programs.find(PROGRAM).orElseThrow().toString(), "--version"))
+                .replaceFirst("nats-server:", "")
+                .trim();
     }
 
     /** The last lines of what it printed. */

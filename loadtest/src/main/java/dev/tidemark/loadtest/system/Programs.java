@@ -1,6 +1,8 @@
 package dev.tidemark.loadtest.system;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -25,5 +27,27 @@ public final class Programs {
                 .map(folder -> Path.of(folder, name))
                 .filter(Files::isExecutable)
                 .findFirst();
+    }
+
+    /**
+     * Runs a program to its end and gives what it printed; it doesn't outlive this JVM.
+     *
+     * @throws IOException with what it printed, if it ended with another status than 0
+     */
+    public static String output(List<String> command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        Thread atExit = new Thread(process::destroy);
+        Runtime.getRuntime().addShutdownHook(atExit);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int status = process.waitFor();
+        try {
+            boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException shuttingDown) {
+            throw new IOException("this JVM is stopping", shuttingDown);
+        }
+        if (status != 0) {
+            throw new IOException(command.get(0) + " ended with " + status + ": " + output);
+        }
+        return output;
     }
 }

@@ -53,7 +53,7 @@ class ReadingsTest {
         assertTrue(svg.contains("a &lt; b"), svg);
         assertTrue(svg.contains(">10M</text>"), svg);
         assertTrue(svg.contains(">0.2</text>"), svg);
-        assertTrue(svg.contains("points=\"80.0,155.0 620.0,74.5\""), svg);
+        assertTrue(svg.contains("points=\"80.0,155.0 605.0,74.5\""), svg);
     }
 
     @Test
