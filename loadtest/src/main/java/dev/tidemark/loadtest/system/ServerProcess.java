@@ -10,6 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -23,6 +25,13 @@ public final class ServerProcess implements AutoCloseable {
     private static final long POLL_MS = 5;
     private static final int LOG_LINES = 30;
     private static final String LOG = "server.log";
+
+    /** Directories in which no server runs yet. */
+    private static final Set<Path> UNUSED = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> UNUSED.forEach(ServerProcess::remove)));
+    }
 
     private final String name;
     private final Process process;
@@ -49,11 +58,14 @@ public final class ServerProcess implements AutoCloseable {
         this.directory = directory;
         this.child = child;
         Runtime.getRuntime().addShutdownHook(atExit);
+        boolean unused = UNUSED.remove(directory);
     }
 
-    /** A new directory for a server's data, to be given to {@link #start}. */
+    /** A new directory for a server's data, to be given to {@link #start}; removed with this JVM if it never is. */
     public static Path newDirectory(Path parent, String name) throws IOException {
-        return Files.createTempDirectory(parent, "tidemark-loadtest-" + name + "-");
+        Path directory = Files.createTempDirectory(parent, "tidemark-loadtest-" + name + "-");
+        boolean unused = UNUSED.add(directory);
+        return directory;
     }
 
     public static int freePort() throws IOException {
@@ -170,6 +182,7 @@ public final class ServerProcess implements AutoCloseable {
     /** Ends the process, but leaves its directory, for another one to start on. */
     void closeAndKeepDirectory() {
         keepsDirectory = true;
+        boolean unused = UNUSED.add(directory);
         close();
     }
 
