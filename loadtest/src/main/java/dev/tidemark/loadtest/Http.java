@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /** One keep-alive HTTP/1.1 connection to loopback; blocking, so that the driver costs little of the shared cores. One thread. */
-final class Http implements AutoCloseable {
+public final class Http implements AutoCloseable {
     private static final int READ_TIMEOUT_MS = 15_000;
 
     private final Socket socket;
@@ -17,9 +17,9 @@ final class Http implements AutoCloseable {
     private final ByteReader in;
 
     /** A status and the text that came with it. */
-    record Answer(int status, String text) {}
+    public record Answer(int status, String text) {}
 
-    Http(int port) throws IOException {
+    public Http(int port) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(READ_TIMEOUT_MS);
@@ -28,7 +28,7 @@ final class Http implements AutoCloseable {
     }
 
     /** The bytes of a request, to be sent as often as wanted. */
-    static byte[] request(String method, String path, String type, byte[] body) {
+    public static byte[] request(String method, String path, String type, byte[] body) {
         String head = method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n"
                 + (body.length == 0 ? "" : "Content-Type: " + type + "\r\nContent-Length: " + body.length + "\r\n")
                 + "\r\n";
@@ -38,11 +38,11 @@ final class Http implements AutoCloseable {
         return request.toByteArray();
     }
 
-    static byte[] get(String path) {
+    public static byte[] get(String path) {
         return request("GET", path, "", new byte[0]);
     }
 
-    Answer send(byte[] request) throws IOException {
+    public Answer send(byte[] request) throws IOException {
         out.write(request);
         int status = Integer.parseInt(in.line().split(" ", 3)[1]);
         int length = 0;
@@ -72,7 +72,7 @@ final class Http implements AutoCloseable {
     }
 
     /** Sends and insists on a status. */
-    Answer expect(int status, byte[] request) throws IOException {
+    public Answer expect(int status, byte[] request) throws IOException {
         Answer answer = send(request);
         if (answer.status != status) {
             throw new IOException("status " + answer.status + " instead of " + status + ": " + answer.text());

@@ -1,5 +1,7 @@
 package dev.tidemark.loadtest;
 
+import dev.tidemark.loadtest.system.RedisServer;
+import dev.tidemark.loadtest.system.Tidemark;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,9 +33,6 @@ final class Jobs {
     private static final int BESIDE_BATCH = 20;
     private static final int SUBSCRIBE_PER_SECOND = 5_000;
     private static final int SUBSCRIBE_CONNECTIONS = 16;
-    private static final int QUIET_TRIES_MAX = 600;
-    private static final List<String> BUSY =
-            List.of("aof_rewrite_in_progress:1", "aof_rewrite_scheduled:1", "rdb_bgsave_in_progress:1");
 
     private final Options options;
     private final int port;
@@ -81,14 +80,8 @@ final class Jobs {
     }
 
     /** Makes the stream with a live log so short that everything is folded and trimmed all the time. */
-    static void createStream(int port) throws IOException {
-        byte[] settings = "{\"live_max_events\":1000}".getBytes(StandardCharsets.UTF_8);
-        try (Http http = new Http(port)) {
-            Http.Answer answer = http.send(Http.request("PUT", "/v1/streams/" + STREAM, "application/json", settings));
-            if (answer.status() / 100 != 2) {
-                throw new IOException("the stream wasn't made: " + answer.text());
-            }
-        }
+    static void createStream(Tidemark server) throws IOException {
+        server.putStream(STREAM, "{\"live_max_events\":1000}");
     }
 
     private static List<Throughput.Sender> appenders(List<Http> connections, byte[] batch) {
@@ -114,7 +107,7 @@ final class Jobs {
     }
 
     void append() throws IOException, InterruptedException {
-        awaitQuietRedis();
+        RedisServer.awaitQuiet(redisPort);
         byte[] batch = Http.request("POST", EVENTS, NDJSON, Payloads.lines(BATCH));
         overHttp(
                 CONNECTIONS,
@@ -122,7 +115,7 @@ final class Jobs {
                         APPEND, "events/s", Throughput.perSecond(appenders(connections, batch), options.seconds())));
         printSeam();
         rawXadd();
-        awaitQuietRedis();
+        RedisServer.awaitQuiet(redisPort);
         OptionalDouble benchmark = RedisBenchmark.xadd(redisPort, RAW_KEY);
         if (benchmark.isPresent()) {
             report.add(REDIS_BENCHMARK, "events/s", benchmark.getAsDouble());
@@ -131,7 +124,7 @@ final class Jobs {
     }
 
     private void rawXadd() throws IOException, InterruptedException {
-        awaitQuietRedis();
+        RedisServer.awaitQuiet(redisPort);
         byte[] xadds = xadds(BATCH);
         overRedis(CONNECTIONS, connections -> {
             List<Throughput.Sender> senders = new ArrayList<>();
@@ -160,23 +153,9 @@ final class Jobs {
         }
     }
 
-    /** Waits until Redis has no rewrite of its append-only file and no freeing left over from the measurement before. */
-    private void awaitQuietRedis() throws IOException, InterruptedException {
-        try (Redis redis = new Redis(redisPort)) {
-            for (int tries = 0; tries < QUIET_TRIES_MAX; tries++) {
-                String info = redis.call("INFO", "persistence") + "\n" + redis.call("INFO", "memory");
-                if (BUSY.stream().noneMatch(info::contains) && info.contains("lazyfree_pending_objects:0")) {
-                    return;
-                }
-                Thread.sleep(100);
-            }
-        }
-        throw new IOException("Redis didn't come to rest between two measurements");
-    }
-
     /** Tails over HTTP and XREVRANGE on a key of the same events; the same rate of appends beside both. */
     void tail() throws IOException, InterruptedException {
-        awaitQuietRedis();
+        RedisServer.awaitQuiet(redisPort);
         for (int n : new int[] {10, 100}) {
             overHttp(CONNECTIONS + 1, connections -> {
                 List<Http> readers = connections.subList(0, CONNECTIONS);
@@ -187,7 +166,7 @@ final class Jobs {
                 }));
             });
         }
-        awaitQuietRedis();
+        RedisServer.awaitQuiet(redisPort);
         for (int n : new int[] {10, 100}) {
             overRedis(CONNECTIONS + 1, connections -> {
                 byte[] beside = xadds(BESIDE_BATCH);
@@ -229,7 +208,7 @@ final class Jobs {
 
     /** From the sending of an append, one event a request, to its arrival at a subscriber. */
     void subscribe() throws IOException, InterruptedException {
-        awaitQuietRedis();
+        RedisServer.awaitQuiet(redisPort);
         AtomicLong appended = new AtomicLong();
         long countsFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
         try (Subscriber subscriber = new Subscriber(port, STREAM, countsFrom)) {

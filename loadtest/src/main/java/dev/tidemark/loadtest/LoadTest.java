@@ -1,11 +1,9 @@
 package dev.tidemark.loadtest;
 
+import dev.tidemark.loadtest.system.Machine;
+import dev.tidemark.loadtest.system.RedisServer;
+import dev.tidemark.loadtest.system.Tidemark;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The load test: starts a server with its own Redis, measures both side by side in rounds, prints medians with the method beside
@@ -17,7 +15,7 @@ public final class LoadTest {
     public static void main(String[] arguments) throws IOException, InterruptedException {
         Options options = Options.ofSystem();
         Report report = new Report();
-        try (Tidemark server = Tidemark.start(options)) {
+        try (Tidemark server = Tidemark.start(options.server())) {
             try {
                 measure(options, server, report);
             } catch (IOException e) {
@@ -34,7 +32,7 @@ public final class LoadTest {
             throws IOException, InterruptedException {
         int redisPort = server.redisPort();
         printMethod(options, server, redisPort);
-        Jobs.createStream(server.port());
+        Jobs.createStream(server);
         System.out.println("warm-up round (not counted)");
         runRound(options, new Jobs(options, server.port(), redisPort, new Report()));
         Jobs jobs = new Jobs(options, server.port(), redisPort, report);
@@ -58,15 +56,14 @@ public final class LoadTest {
 
     private static void printMethod(Options options, Tidemark server, int redisPort) throws IOException {
         System.out.println("Tidemark load test: one server, its own Redis and this driver share the machine");
-        System.out.println("  machine     " + processor() + ", "
+        System.out.println("  machine     " + Machine.processor() + ", "
                 + Runtime.getRuntime().availableProcessors()
                 + " processors, " + System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java "
                 + System.getProperty("java.version") + ", data on " + server.fileSystem());
-        try (Redis redis = new Redis(redisPort)) {
-            System.out.println("  Redis       " + version(redis) + ", appendonly " + setting(redis, "appendonly")
-                    + ", appendfsync " + setting(redis, "appendfsync")
-                    + " (the same Redis on both sides of every comparison)");
-        }
+        System.out.println("  Redis       " + RedisServer.version(redisPort) + ", appendonly "
+                + RedisServer.setting(redisPort, "appendonly") + ", appendfsync "
+                + RedisServer.setting(redisPort, "appendfsync")
+                + " (the same Redis on both sides of every comparison)");
         System.out.println("  stream      live_max_events=1000: fold and trim run all the time");
         System.out.println(
                 "  append      closed loop, 4 connections, 256 B of JSON; NDJSON batches of 500 against 500 pipelined XADD");
@@ -76,26 +73,5 @@ public final class LoadTest {
                 "  subscribe   open loop, 5,000 events/s, one a request, 16 connections; 1 WebSocket subscriber, one frame an event");
         System.out.println("  time        " + options.rounds() + " rounds after one of warm-up, " + options.seconds()
                 + " s each after 1 s of warm-up; latencies from when a request was due (no coordinated omission)");
-    }
-
-    private static String processor() throws IOException {
-        Path cpuInfo = Path.of("/proc/cpuinfo");
-        if (Files.isReadable(cpuInfo)) {
-            Matcher matcher = Pattern.compile("model name\\s*:\\s*(.+)").matcher(Files.readString(cpuInfo));
-            if (matcher.find()) {
-                return matcher.group(1);
-            }
-        }
-        return System.getProperty("os.arch");
-    }
-
-    private static String version(Redis redis) throws IOException {
-        Matcher matcher = Pattern.compile("redis_version:(\\S+)").matcher(String.valueOf(redis.call("INFO", "server")));
-        return matcher.find() ? matcher.group(1) : "of unknown version";
-    }
-
-    private static String setting(Redis redis, String name) throws IOException {
-        Object reply = redis.call("CONFIG", "GET", name);
-        return reply instanceof List<?> pair && pair.size() == 2 ? String.valueOf(pair.get(1)) : "unknown";
     }
 }

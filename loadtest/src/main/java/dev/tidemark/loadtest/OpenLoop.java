@@ -12,24 +12,24 @@ import org.HdrHistogram.Histogram;
  * connection counts from when it was due (no coordinated omission); one that was only woken late by the timer counts from when it
  * was sent, since that lateness is the driver's own.
  */
-final class OpenLoop {
+public final class OpenLoop {
     private static final long WARM_UP_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LATENCY_NS_MAX = TimeUnit.SECONDS.toNanos(60);
 
     /** Sends one request and waits for the answer. */
-    interface Sender {
+    public interface Sender {
         /** @param startNs from when it counts, {@link System#nanoTime} */
         void send(long startNs) throws IOException;
     }
 
     private OpenLoop() {}
 
-    static Histogram histogram() {
+    public static Histogram histogram() {
         return new Histogram(LATENCY_NS_MAX, 3);
     }
 
     /** Latencies in nanoseconds over the given seconds, after a second of warm-up. Each sender takes its share of the rate. */
-    static Histogram run(List<? extends Sender> senders, int perSecond, int seconds)
+    public static Histogram run(List<? extends Sender> senders, int perSecond, int seconds)
             throws IOException, InterruptedException {
         long periodNs = TimeUnit.SECONDS.toNanos(1) * senders.size() / perSecond;
         long begin = System.nanoTime();

@@ -1,9 +1,11 @@
 package dev.tidemark.loadtest;
 
+import dev.tidemark.loadtest.system.Tidemark;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -30,6 +32,11 @@ record Options(Path jar, int rounds, int seconds, Path data, Set<String> jobs, L
         if (jobs.isEmpty() || !ALL_JOBS.containsAll(jobs)) {
             throw new IllegalArgumentException("jobs: " + jobs + "; allowed are " + ALL_JOBS);
         }
+    }
+
+    /** How the server is started. */
+    Tidemark.Start server() {
+        return new Tidemark.Start(jar, data, List.of(), serverArgs, Map.of());
     }
 
     static Options ofSystem() {

@@ -3,8 +3,8 @@ package dev.tidemark.loadtest;
 import java.nio.charset.StandardCharsets;
 
 /** Events of 256 bytes of JSON. */
-final class Payloads {
-    static final int BYTES = 256;
+public final class Payloads {
+    public static final int BYTES = 256;
 
     private static final String HEAD = "{\"t\":\"";
     private static final String MIDDLE =
@@ -15,19 +15,19 @@ final class Payloads {
     private Payloads() {}
 
     /** One event that carries a number, such as when it was sent; not negative. */
-    static String event(long number) {
+    public static String event(long number) {
         String digits = String.valueOf(number);
         String start = HEAD + "0".repeat(DIGITS - digits.length()) + digits + MIDDLE;
         return start + "x".repeat(BYTES - start.length() - TAIL.length()) + TAIL;
     }
 
     /** The number that an event or a text around it carries; -1 if there is none. */
-    static long number(CharSequence text) {
+    public static long number(CharSequence text) {
         int at = text.toString().indexOf(HEAD);
         return at < 0 ? -1 : Long.parseLong(text, at + HEAD.length(), at + HEAD.length() + DIGITS, 10);
     }
 
-    static byte[] lines(int count) {
+    public static byte[] lines(int count) {
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < count; i++) {
             lines.append(event(i)).append('\n');

@@ -10,14 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** One blocking connection to Redis on loopback. One thread. */
-final class Redis implements AutoCloseable {
+public final class Redis implements AutoCloseable {
     private static final int READ_TIMEOUT_MS = 15_000;
 
     private final Socket socket;
     private final OutputStream out;
     private final ByteReader in;
 
-    Redis(int port) throws IOException {
+    public Redis(int port) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(READ_TIMEOUT_MS);
@@ -26,7 +26,7 @@ final class Redis implements AutoCloseable {
     }
 
     /** A command as RESP, to be sent as often as wanted. */
-    static byte[] command(String... words) {
+    public static byte[] command(String... words) {
         ByteArrayOutputStream command = new ByteArrayOutputStream();
         command.writeBytes(("*" + words.length + "\r\n").getBytes(StandardCharsets.US_ASCII));
         for (String word : words) {
@@ -39,7 +39,7 @@ final class Redis implements AutoCloseable {
     }
 
     /** Sends bytes that hold {@code count} commands; returns the reply of the last one. */
-    Object send(byte[] commands, int count) throws IOException {
+    public Object send(byte[] commands, int count) throws IOException {
         out.write(commands);
         Object reply = "";
         for (int i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ final class Redis implements AutoCloseable {
         return reply;
     }
 
-    Object call(String... words) throws IOException {
+    public Object call(String... words) throws IOException {
         return send(command(words), 1);
     }
 

@@ -11,7 +11,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** A live subscriber over the JDK's WebSocket client: notes how old each event is when it arrives. */
-final class Subscriber implements WebSocket.Listener, AutoCloseable {
+public final class Subscriber implements WebSocket.Listener, AutoCloseable {
     private static final long WAIT_SECONDS_MAX = 15;
     private static final long LATENCY_NS_MAX = TimeUnit.SECONDS.toNanos(60);
 
@@ -26,7 +26,7 @@ final class Subscriber implements WebSocket.Listener, AutoCloseable {
     private volatile @Nullable String failure;
 
     /** @param countsFrom events sent before this ({@link System#nanoTime}) aren't counted in the latencies */
-    Subscriber(int port, String stream, long countsFrom) throws IOException, InterruptedException {
+    public Subscriber(int port, String stream, long countsFrom) throws IOException, InterruptedException {
         this.countsFrom = countsFrom;
         URI uri = URI.create("ws://127.0.0.1:" + port + "/v1/streams/" + stream + "/subscribe?after=latest");
         this.socket = HttpClient.newHttpClient()
@@ -80,7 +80,7 @@ final class Subscriber implements WebSocket.Listener, AutoCloseable {
     }
 
     /** Waits until that many events have come, and gives their latencies in nanoseconds. */
-    Histogram awaitAll(long events) throws IOException, InterruptedException {
+    public Histogram awaitAll(long events) throws IOException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS_MAX);
         while (received < events && failure == null && System.nanoTime() - end < 0) {
             Thread.sleep(10);

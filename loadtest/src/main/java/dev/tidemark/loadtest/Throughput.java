@@ -11,11 +11,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Closed loop: every sender sends again as soon as it has its answer. Says how many events a second were acknowledged. */
-final class Throughput {
+public final class Throughput {
     private static final long WARM_UP_NS = TimeUnit.SECONDS.toNanos(1);
 
     /** Sends one request and waits for the answer. */
-    interface Sender {
+    public interface Sender {
         /** Events that were acknowledged. */
         int send() throws IOException;
     }
@@ -23,7 +23,7 @@ final class Throughput {
     private Throughput() {}
 
     /** Runs the senders, each on a thread, for a second of warm-up and then the seconds that count. */
-    static double perSecond(List<Sender> senders, int seconds) throws IOException, InterruptedException {
+    public static double perSecond(List<Sender> senders, int seconds) throws IOException, InterruptedException {
         long from = System.nanoTime() + WARM_UP_NS;
         long to = from + TimeUnit.SECONDS.toNanos(seconds);
         LongAdder events = new LongAdder();
@@ -41,12 +41,12 @@ final class Throughput {
     }
 
     /** Something done for each element, on a thread of its own. */
-    interface Task<T> {
+    public interface Task<T> {
         void run(T element) throws IOException, InterruptedException;
     }
 
     /** Runs a task for every element at the same time; throws what the first of them threw. */
-    static <T> void onThreads(List<T> elements, Task<T> task) throws IOException, InterruptedException {
+    public static <T> void onThreads(List<T> elements, Task<T> task) throws IOException, InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(elements.size());
         try {
             List<Future<?>> running = new ArrayList<>();
