@@ -38,8 +38,8 @@ final class JoinedWritesIT {
     @Test
     void commandsOfOneTurnOfTheEventLoopLeaveInFewWritesAndInOrder() throws IOException {
         try (RedisProcess redis = RedisProcess.start();
-                RealLiveLog real = new RealLiveLog(
-                        RedisSettings.of(RedisAddress.parse("redis://127.0.0.1:" + redis.port())))) {
+                RealLiveLog real =
+                        new RealLiveLog(RedisSettings.of(RedisAddress.parse("redis://127.0.0.1:" + redis.port())))) {
             StripeAppender appender = real.appender();
             await(real.onLoop(() -> appender.create(stripe)));
             Redis client = Redis.createClient(real.vertx(), "redis://127.0.0.1:" + redis.port());
