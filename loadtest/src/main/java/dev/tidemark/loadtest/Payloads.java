@@ -6,11 +6,15 @@ import java.nio.charset.StandardCharsets;
 public final class Payloads {
     public static final int BYTES = 256;
 
-    private static final String HEAD = "{\"t\":\"";
+    /** How an event begins; its number follows. */
+    public static final String HEAD = "{\"t\":\"";
+
+    /** Of the number. */
+    public static final int DIGITS = 20;
+
     private static final String MIDDLE =
             "\",\"place\":\"81km WNW of Skagway, Alaska\",\"mag\":2.3,\"lon\":-136.5559,\"pad\":\"";
     private static final String TAIL = "\"}";
-    private static final int DIGITS = 20;
 
     private Payloads() {}
 

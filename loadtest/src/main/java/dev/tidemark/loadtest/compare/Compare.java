@@ -1,5 +1,6 @@
 package dev.tidemark.loadtest.compare;
 
+import dev.tidemark.loadtest.RedisBenchmark;
 import dev.tidemark.loadtest.system.Machine;
 import java.io.IOException;
 import java.time.LocalDate;
@@ -85,9 +86,13 @@ public final class Compare {
             if (contender.missing().isEmpty()) {
                 contenders.add(contender);
             } else {
-                System.out.println("left out: " + contender.system() + ": " + contender.missing());
-                text.leftOut(contender.system(), contender.missing());
+                leaveOut(contender.system(), contender.missing());
             }
+        }
+        if (options.peers().contains("redis") && !RedisBenchmark.isHere()) {
+            leaveOut(
+                    Side.REDIS_BENCHMARK.title(),
+                    "no redis-benchmark on the PATH (Debian: apt-get install redis-tools)");
         }
         for (int round = 1; round <= options.rounds(); round++) {
             for (Turn.Contender contender : contenders) {
@@ -96,6 +101,11 @@ public final class Compare {
             }
             Collections.reverse(contenders);
         }
+    }
+
+    private void leaveOut(String system, String why) {
+        System.out.println("left out: " + system + ": " + why);
+        text.leftOut(system, why);
     }
 
     /** Gives a system its turn. What fails ends the turn and is told with the results; the others go on. */

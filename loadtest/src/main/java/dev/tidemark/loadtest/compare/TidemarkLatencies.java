@@ -3,8 +3,8 @@ package dev.tidemark.loadtest.compare;
 import dev.tidemark.loadtest.Http;
 import dev.tidemark.loadtest.OpenLoop;
 import dev.tidemark.loadtest.Payloads;
-import dev.tidemark.loadtest.Subscriber;
 import dev.tidemark.loadtest.Throughput;
+import dev.tidemark.loadtest.driver.TimedSubscriber;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -70,9 +70,10 @@ record TidemarkLatencies(int port, String stream, int seconds) {
 
     /** From the sending of an append, one event a request, to its arrival at a subscriber over WebSocket. */
     Histogram toSubscriber(int perSecond) throws IOException, InterruptedException {
+        String path = "/v1/streams/" + stream + "/subscribe?after=latest";
         AtomicLong appended = new AtomicLong();
         long countsFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        try (Subscriber subscriber = new Subscriber(port, stream, countsFrom);
+        try (TimedSubscriber subscriber = TimedSubscriber.open(port, path, countsFrom);
                 HttpConnections connections = HttpConnections.open(port, APPEND_CONNECTIONS)) {
             List<OpenLoop.Sender> senders = new ArrayList<>();
             for (Http http : connections.all()) {

@@ -36,6 +36,7 @@ final class TidemarkTurn implements Turn {
     private final Tidemark server;
     private final String fsync;
     private final Times times;
+    private boolean warm;
 
     TidemarkTurn(Tidemark server, String fsync, Times times) {
         this.server = server;
@@ -58,6 +59,11 @@ final class TidemarkTurn implements Turn {
     public void run(Job job, Figures figures) throws IOException, InterruptedException {
         RedisServer.awaitQuiet(server.redisPort());
         server.putStream(job.word(), SETTINGS);
+        if (!warm) {
+            warmUp(job);
+            fold(job);
+            RedisServer.awaitQuiet(server.redisPort());
+        }
         switch (job) {
             case APPEND_BATCHES -> appendBatches(job, figures);
             case APPEND_SINGLE -> appendSingle(job, figures);
@@ -137,14 +143,20 @@ final class TidemarkTurn implements Turn {
                 closedLoop(tailRequest(job, 100), 1, 200, TAIL_CONNECTIONS).perSecond());
     }
 
-    /** Appends of one event a request for the warm-up's time: a server that isn't warm falls behind an open loop. */
+    /**
+     * Appends and tails before the first job, for the time of a warm-up each: a server whose code isn't compiled yet falls behind an
+     * open loop, and what it then measures is the backlog.
+     */
     private void warmUp(Job job) throws IOException {
         byte[] event = Payloads.event(0).getBytes(StandardCharsets.UTF_8);
-        ClosedLoop loop = new ClosedLoop(
-                server.port(),
-                ClosedLoop.Request.of(Http.request("POST", events(job), JSON, event), 1, 1),
-                () -> new HttpAnswers(201));
-        ClosedLoop.Outcome unused = loop.run(TidemarkLatencies.APPEND_CONNECTIONS, times.warmUpSeconds(), 1);
+        ClosedLoop.Outcome batches = closedLoop(batch(job, BATCH), BATCH, 201, BATCH_CONNECTIONS);
+        ClosedLoop.Outcome single =
+                closedLoop(Http.request("POST", events(job), JSON, event), 1, 201, SINGLE_CONNECTIONS);
+        ClosedLoop.Outcome tails = closedLoop(tailRequest(job, 10), 1, 200, TAIL_CONNECTIONS);
+        System.out.println("    warm-up with " + batches.latenciesNs().getTotalCount() + " batches, "
+                + single.latenciesNs().getTotalCount() + " single events, "
+                + tails.latenciesNs().getTotalCount() + " tails");
+        warm = true;
     }
 
     private TidemarkLatencies latencies(Job job) {
@@ -168,7 +180,6 @@ final class TidemarkTurn implements Turn {
     private void subscribe(Job job, Figures figures) throws IOException, InterruptedException {
         String method = "open loop, one event a request over " + TidemarkLatencies.APPEND_CONNECTIONS
                 + " connections, one WebSocket; from the start of the append to the event's arrival";
-        warmUp(job);
         Histogram arrivals = latencies(job).toSubscriber(SUBSCRIBE_PER_SECOND);
         figures.add(key(Measure.TO_SUBSCRIBER_P50), method, arrivals, 50);
         figures.add(key(Measure.TO_SUBSCRIBER_P99), method, arrivals, 99);
@@ -198,7 +209,6 @@ final class TidemarkTurn implements Turn {
         fill(job);
         String method = "open loop, " + DEEP_APPENDS_PER_SECOND + " appends/s of one event over "
                 + TidemarkLatencies.APPEND_CONNECTIONS + " connections";
-        warmUp(job);
         Histogram alone = latencies(job).ofAppends(DEEP_APPENDS_PER_SECOND, 0, DEEP_N);
         figures.add(key(Measure.APPEND_ALONE_P50), method, alone, 50);
         figures.add(key(Measure.APPEND_ALONE_P99), method, alone, 99);

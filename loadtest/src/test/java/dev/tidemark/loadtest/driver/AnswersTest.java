@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -135,6 +137,18 @@ class AnswersTest {
             });
         }
         return (char) (0x80 | opcode) + header + payload;
+    }
+
+    @Test
+    void numbersAreFoundHoweverTheBytesAreCut() {
+        String text = "..{\"t{\"t\":\"00042\"..{\"t\":\"99999\"}";
+        for (int cut = 0; cut <= text.length(); cut++) {
+            List<Long> found = new ArrayList<>();
+            NumberedArrivals arrivals = new NumberedArrivals("{\"t\":\"", 5, found::add);
+            arrivals.in(bytes(text.substring(0, cut)));
+            arrivals.in(bytes(text.substring(cut)));
+            assertEquals(List.of(42L, 99_999L), found);
+        }
     }
 
     @Test
