@@ -1,5 +1,6 @@
 package dev.tidemark.loadtest;
 
+import dev.tidemark.loadtest.driver.TimedSubscriber;
 import dev.tidemark.loadtest.system.RedisServer;
 import dev.tidemark.loadtest.system.Tidemark;
 import java.io.ByteArrayOutputStream;
@@ -211,7 +212,8 @@ final class Jobs {
         RedisServer.awaitQuiet(redisPort);
         AtomicLong appended = new AtomicLong();
         long countsFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        try (Subscriber subscriber = new Subscriber(port, STREAM, countsFrom)) {
+        String path = "/v1/streams/" + STREAM + "/subscribe?after=latest";
+        try (TimedSubscriber subscriber = TimedSubscriber.open(port, path, countsFrom)) {
             overHttp(SUBSCRIBE_CONNECTIONS, connections -> {
                 List<OpenLoop.Sender> senders = new ArrayList<>();
                 for (Http http : connections) {

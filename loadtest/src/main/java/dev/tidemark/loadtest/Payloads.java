@@ -1,5 +1,6 @@
 package dev.tidemark.loadtest;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** Events of 256 bytes of JSON. */
@@ -23,6 +24,15 @@ public final class Payloads {
         String digits = String.valueOf(number);
         String start = HEAD + "0".repeat(DIGITS - digits.length()) + digits + MIDDLE;
         return start + "x".repeat(BYTES - start.length() - TAIL.length()) + TAIL;
+    }
+
+    /** Writes another number over that of an event. */
+    public static void putNumber(ByteBuffer event, int digitsAt, long number) {
+        long rest = number;
+        for (int i = digitsAt + DIGITS - 1; i >= digitsAt; i--) {
+            ByteBuffer unused = event.put(i, (byte) ('0' + rest % 10));
+            rest /= 10;
+        }
     }
 
     /** The number that an event or a text around it carries; -1 if there is none. */

@@ -4,13 +4,14 @@ import dev.tidemark.loadtest.Http;
 import dev.tidemark.loadtest.OpenLoop;
 import dev.tidemark.loadtest.Payloads;
 import dev.tidemark.loadtest.Throughput;
+import dev.tidemark.loadtest.driver.HttpAnswers;
+import dev.tidemark.loadtest.driver.Pacer;
 import dev.tidemark.loadtest.driver.TimedSubscriber;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /** Latencies of one stream of Tidemark, in nanoseconds, in an open loop, alone and with other work beside it. */
@@ -20,6 +21,9 @@ record TidemarkLatencies(int port, String stream, int seconds) {
     static final int BESIDE_BATCH = 20;
     static final int APPEND_CONNECTIONS = 16;
     static final int DEEP_CONNECTIONS = 4;
+
+    /** JVMs reach their speed after some seconds of the same load. */
+    private static final int COMPILE_SECONDS = 8;
 
     private static final String NDJSON = "application/x-ndjson";
     private static final String JSON = "application/json";
@@ -68,23 +72,19 @@ record TidemarkLatencies(int port, String stream, int seconds) {
         }
     }
 
-    /** From the sending of an append, one event a request, to its arrival at a subscriber over WebSocket. */
+    /**
+     * From the sending of an append, one event a request, to its arrival at a subscriber over WebSocket. What it runs is compiled in
+     * the time before it counts.
+     */
     Histogram toSubscriber(int perSecond) throws IOException, InterruptedException {
         String path = "/v1/streams/" + stream + "/subscribe?after=latest";
-        AtomicLong appended = new AtomicLong();
-        long countsFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        byte[] request = Http.request("POST", events(), JSON, Payloads.event(0).getBytes(StandardCharsets.UTF_8));
+        int digitsAt = new String(request, StandardCharsets.UTF_8).indexOf(Payloads.HEAD) + Payloads.HEAD.length();
+        Pacer.Stamp stamp = (bytes, startNs) -> Payloads.putNumber(bytes, digitsAt, startNs);
+        long countsFrom = System.nanoTime() + TimeUnit.SECONDS.toNanos(COMPILE_SECONDS);
         try (TimedSubscriber subscriber = TimedSubscriber.open(port, path, countsFrom);
-                HttpConnections connections = HttpConnections.open(port, APPEND_CONNECTIONS)) {
-            List<OpenLoop.Sender> senders = new ArrayList<>();
-            for (Http http : connections.all()) {
-                senders.add(startNs -> {
-                    byte[] event = Payloads.event(startNs).getBytes(StandardCharsets.UTF_8);
-                    Http.Answer unused = http.expect(201, Http.request("POST", events(), JSON, event));
-                    long ignored = appended.incrementAndGet();
-                });
-            }
-            Histogram unused = OpenLoop.run(senders, perSecond, seconds);
-            return subscriber.awaitAll(appended.get());
+                Pacer pacer = new Pacer(port, APPEND_CONNECTIONS, request, stamp, () -> new HttpAnswers(201))) {
+            return subscriber.awaitAll(pacer.run(perSecond, COMPILE_SECONDS + seconds));
         }
     }
 
