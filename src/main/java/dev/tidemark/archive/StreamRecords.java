@@ -24,6 +24,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The {@code stream.json} of every incarnation, in its folder {@code <data>/archive/<encoded name>/<generation>/}. They decide which
@@ -39,6 +41,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class StreamRecords {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamRecords.class);
+
     static final String FILE = "stream.json";
 
     private static final int READERS = 32;
@@ -70,7 +74,7 @@ public final class StreamRecords {
     public record BadRecord(Path folder, String reason) {}
 
     /**
-     * All records. Folders of a creation or removal that was cut short, which hold nothing, are removed.
+     * All records. Folders of a creation or removal that was cut short, which hold nothing, are removed, those of names too.
      *
      * @throws ArchiveException if the directory itself can't be read
      */
@@ -88,6 +92,12 @@ public final class StreamRecords {
         List<StreamRecord> unfinished = new ArrayList<>();
         List<BadRecord> bad = new ArrayList<>();
         for (Look look : lookIntoAll(entries(root, entry -> true))) {
+            if (look.isEmptyName()) {
+                if (tidy) {
+                    removeEmptyName(look.folder());
+                }
+                continue;
+            }
             StreamRecord record = look.record();
             if (look.bad() != null) {
                 bad.add(look.bad());
@@ -123,18 +133,31 @@ public final class StreamRecords {
     private record Look(
             Path folder,
             @Nullable StreamRecord record,
-            @Nullable BadRecord bad) {}
+            @Nullable BadRecord bad,
+            boolean isEmptyName) {}
 
     private static List<Look> lookInto(Path nameFolder) {
         List<Look> looks = new ArrayList<>();
         for (Path folder : folders(nameFolder)) {
             try {
-                looks.add(new Look(folder, read(folder), null));
+                looks.add(new Look(folder, read(folder), null, false));
             } catch (IOException | IllegalArgumentException | ClassCastException e) {
-                looks.add(new Look(folder, null, new BadRecord(folder, String.valueOf(e.getMessage()))));
+                looks.add(new Look(folder, null, new BadRecord(folder, String.valueOf(e.getMessage())), false));
             }
         }
+        if (looks.isEmpty() && Files.isDirectory(nameFolder)) {
+            looks.add(new Look(nameFolder, null, null, true));
+        }
         return looks;
+    }
+
+    /** It was left between the removal of the last generation in it and its own. If it can't be removed, it does no harm. */
+    private static void removeEmptyName(Path folder) {
+        try {
+            deleteIfEmpty(folder);
+        } catch (IOException e) {
+            LOG.debug("{} is empty and can't be removed", folder, e);
+        }
     }
 
     private static void badUnlessEmpty(Path folder, List<BadRecord> bad) {

@@ -137,7 +137,16 @@ public final class HttpEdge extends VerticleBase {
         }
         peers.put(connection, new Peer(connection, options.timeouts(), clock));
         connection.closeHandler(v -> peers.remove(connection));
-        connection.exceptionHandler(e -> LOG.debug("a connection failed", e));
+        connection.exceptionHandler(HttpEdge::connectionFailed);
+    }
+
+    /** That clients go away is nothing to tell; that there is no memory for one is. */
+    private static void connectionFailed(Throwable cause) {
+        if (cause instanceof Error) {
+            LOG.error("a connection failed", cause);
+        } else {
+            LOG.debug("a connection failed", cause);
+        }
     }
 
     /** As Vert.x would have done, but with a bound for what a message of a client may become. */

@@ -127,6 +127,21 @@ class StreamRecordsIT {
     }
 
     @Test
+    void theFolderOfANameThatIsEmptyIsRemovedAndWhatIsSomeoneElsesStays() throws IOException {
+        Path empty = Files.createDirectories(root.resolve("quakes"));
+        Path others = Files.createDirectories(root.resolve("notes"));
+        Files.writeString(others.resolve("todo.txt"), "mine");
+        Files.writeString(root.resolve("file"), "mine");
+        StreamRecords.Listing nothing = new StreamRecords.Listing(List.of(), List.of(), List.of());
+        assertEquals(nothing, records.look());
+        assertTrue(Files.isDirectory(empty), "a look removes nothing");
+        assertEquals(nothing, records.list());
+        assertFalse(Files.exists(empty));
+        assertTrue(Files.exists(others.resolve("todo.txt")));
+        assertTrue(Files.exists(root.resolve("file")));
+    }
+
+    @Test
     void theNewestGenerationOfANameWins() {
         StreamRecord old = record("quakes", 9, 5);
         StreamRecord now = record("quakes", 3, 6);

@@ -75,7 +75,7 @@ class DeletionCrashIT {
         } else {
             assertEquals(404, status, hint);
         }
-        await(hint).atMost(Duration.ofSeconds(20)).until(() -> traces(stream).isEmpty());
+        await(hint).atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertEquals(List.of(), traces(stream)));
         assertEquals(201, SERVER.api().append(stream, List.of("1")).status(), hint);
         assertEquals(List.of("1"), SERVER.api().payloads(Api.stream(stream) + "/events"), hint);
         assertEquals(204, SERVER.api().delete(stream).status(), hint);

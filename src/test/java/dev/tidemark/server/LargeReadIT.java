@@ -26,9 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("R48")
 class LargeReadIT {
-    private static final int EVENTS = Integer.getInteger("tidemark.read.events", 40_000);
+    private static final int EVENTS = Integer.getInteger("tidemark.read.events", 60_000);
     private static final boolean FULL = EVENTS >= 1_000_000;
-    private static final String HEAP = FULL ? "-Xmx256m" : "-Xmx96m";
+    private static final String HEAP = FULL ? "-Xmx256m" : "-Xmx128m";
     private static final int PADDING = FULL ? 250 : 2_500;
     private static final int BATCH = 1_000;
     private static final Map<String, String> ENVIRONMENT =
