@@ -158,7 +158,6 @@ final class Exchange {
         if (json.length() <= HEAP_COPY_BYTES_MAX) {
             byte[] copy = Arrays.copyOf(json.array(), json.length());
             answer(status, JSON, BufferInternal.buffer(Unpooled.wrappedBuffer(copy)));
-
             return;
         }
         if (answered()) {
@@ -166,9 +165,16 @@ final class Exchange {
         }
         ByteBuf copy = peer.channel().alloc().directBuffer(json.length());
         copy.writeBytes(json.array(), 0, json.length());
-        head(status, JSON);
+        Future<Void> sent;
+        try {
+            head(status, JSON);
+            sent = end(BufferInternal.buffer(copy));
+        } catch (RuntimeException e) {
+            copy.release();
+            throw e;
+        }
         // Vert.x leaves a buffer that isn't its own to whoever made it.
-        end(BufferInternal.buffer(copy)).onComplete(sent -> copy.release());
+        sent.onComplete(done -> copy.release());
     }
 
     void answer(int status, CharSequence contentType, Buffer content) {
