@@ -45,11 +45,15 @@ public final class ArchiveStreamStore implements StreamStore {
         known.put(record.id(), record);
     }
 
-    /** The archive of a stream. Any thread. */
+    /**
+     * The archive of a stream. Any thread.
+     *
+     * @throws Problem NOT_FOUND if the stream was deleted, maybe since the caller found it
+     */
     public StreamArchive archive(StreamId stream) {
         StreamRecord record = known.get(stream);
         if (record == null) {
-            throw new IllegalStateException("no record of stream " + stream);
+            throw Problem.notFound("no stream '" + stream.name() + "'");
         }
         return archive.stream(record);
     }

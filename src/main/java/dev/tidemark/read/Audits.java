@@ -82,8 +82,11 @@ public final class Audits {
             return Future.succeededFuture();
         }
         beating = true;
-        scan();
-        return next(changed, CHANGED_A_BEAT)
+        return Future.<Void>succeededFuture()
+                .compose(begun -> {
+                    scan();
+                    return next(changed, CHANGED_A_BEAT);
+                })
                 .compose(done -> next(round, OTHERS_A_BEAT))
                 .onComplete(ended -> beating = false);
     }
@@ -97,7 +100,7 @@ public final class Audits {
         Collection<? extends LiveStream> all = streams.get();
         boolean begins = round.isEmpty();
         for (LiveStream stream : all) {
-            if (isOpen(stream)) {
+            if (!stream.isDeleted() && isOpen(stream)) {
                 if (!standing(stream).equals(seen.get(stream.id()))) {
                     changed.add(stream);
                 } else if (begins) {

@@ -127,14 +127,23 @@ public final class StreamReads implements Reads, Audits.Port {
         EventLoop loop = ports.loops().loop();
         LiveStream stream = ports.streams().find(name);
         if (stream == null || stream.isDeleted()) {
-            UnknownStream unknown = new UnknownStream();
-            loop.post(() -> unknown.start(subscriber, notFound(name)));
-            return unknown;
+            return refused(subscriber, notFound(name), loop);
         }
-        StreamSubscription subscription =
-                new StreamSubscription(source(stream), request, subscriber, seams, pace, feeds, loop);
+        StreamSource source;
+        try {
+            source = source(stream);
+        } catch (Problem deletedMeanwhile) {
+            return refused(subscriber, deletedMeanwhile, loop);
+        }
+        StreamSubscription subscription = new StreamSubscription(source, request, subscriber, seams, pace, feeds, loop);
         loop.post(subscription::start);
         return subscription;
+    }
+
+    private static Subscription refused(Subscriber subscriber, Problem problem, EventLoop loop) {
+        UnknownStream unknown = new UnknownStream();
+        loop.post(() -> unknown.start(subscriber, problem));
+        return unknown;
     }
 
     /** Subscriptions under way. Any thread. */
@@ -158,7 +167,11 @@ public final class StreamReads implements Reads, Audits.Port {
             return Future.failedFuture(notFound(name));
         }
         stream.used();
-        return read.apply(source(stream));
+        try {
+            return read.apply(source(stream));
+        } catch (Problem deletedMeanwhile) {
+            return Future.failedFuture(deletedMeanwhile);
+        }
     }
 
     private StreamSource source(LiveStream stream) {

@@ -1,12 +1,17 @@
 package dev.tidemark.fold;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import dev.tidemark.archive.Archive;
 import dev.tidemark.archive.ArchiveAppender;
 import dev.tidemark.archive.MemoryArchive;
+import dev.tidemark.archive.StreamRecords;
 import dev.tidemark.event.FakeClock;
 import dev.tidemark.event.Generation;
+import dev.tidemark.event.Limits;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.CallerContext;
@@ -17,17 +22,23 @@ import dev.tidemark.retention.Windows;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Many streams on few workers. */
 class FoldLanesTest {
     private static final int STREAMS = 20_000;
+
+    @TempDir
+    Path folder;
 
     @Test
     @Tag("R49")
@@ -62,6 +73,38 @@ class FoldLanesTest {
             opening.complete();
             await(Future.all(folds));
             assertEquals(STREAMS + 1, folds.stream().filter(Future::succeeded).count());
+        } finally {
+            await(vertx.close());
+        }
+    }
+
+    /** Who found the stream just before its deletion, and asks just after it: it isn't there, and nothing of ours has failed. */
+    @Test
+    void whoComesAfterADeletionIsToldThatThereIsNoStream() throws Exception {
+        FakeLiveLog liveLog = new FakeLiveLog();
+        KeeperWorld keepers = new KeeperWorld(Map.of());
+        AtomicReference<ArchiveStreamStore> store = new AtomicReference<>();
+        FoldPorts ports = new FoldPorts(
+                keepers, liveLog, liveLog, id -> store.get().archive(id), new Windows(), FakeClock.atStart());
+        Vertx vertx = Vertx.vertx();
+        try (Archive archive = new Archive(folder, Limits.DEFAULT)) {
+            FoldLanes lanes = FoldLanes.over(ports, CallerContext.of(vertx), 1);
+            store.set(new ArchiveStreamStore(archive, new StreamRecords(folder), liveLog, lanes));
+            await(lanes.deploy(vertx, id -> {}));
+            FixedStream stream = new FixedStream(new StreamId(new StreamName("gone"), new Generation(1)), Map.of());
+            await(store.get().create(stream.id(), Map.of(), 1));
+            await(lanes.fold(stream));
+            await(store.get().tombstone(stream.id(), Map.of(), 1));
+            await(store.get().remove(stream.id(), 1));
+            for (Future<?> late : List.of(lanes.fold(stream), lanes.recover(stream, 0), lanes.requests(stream, 0))) {
+                Throwable cause = late.transform(ended -> Future.succeededFuture(ended.cause()))
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .get(60, TimeUnit.SECONDS);
+                assertEquals(
+                        Problem.Kind.NOT_FOUND,
+                        assertInstanceOf(Problem.class, cause).kind());
+            }
         } finally {
             await(vertx.close());
         }

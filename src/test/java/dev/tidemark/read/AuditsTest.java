@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tidemark.event.FakeClock;
 import dev.tidemark.event.Generation;
 import dev.tidemark.event.Position;
+import dev.tidemark.event.Problem;
 import dev.tidemark.event.StreamId;
 import dev.tidemark.event.StreamName;
 import dev.tidemark.keeper.FixedStream;
@@ -33,10 +34,15 @@ class AuditsTest {
 
     private final class Port implements Audits.Port {
         boolean away;
+        boolean deletedMeanwhile;
         Promise<StreamAudit> held;
 
         @Override
         public Position watermark(LiveStream stream) {
+            if (deletedMeanwhile) {
+                deletedMeanwhile = false;
+                throw Problem.notFound("no stream '" + stream.name() + "'");
+            }
             return Position.ZERO;
         }
 
@@ -144,6 +150,15 @@ class AuditsTest {
         streams.clear();
         assertEquals(List.of(), second());
         assertEquals(0, audits.mismatches());
+    }
+
+    @Test
+    void aStreamDeletedWithinABeatDoesNotEndTheAudits() {
+        stream("flights", 5);
+        port.deletedMeanwhile = true;
+        assertTrue(audits.beat().failed());
+        clock.advanceMs(2_000);
+        assertEquals(List.of("flights"), second());
     }
 
     @Test
