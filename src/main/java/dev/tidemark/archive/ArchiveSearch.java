@@ -32,15 +32,30 @@ final class ArchiveSearch {
     /** The first place whose key is above {@code after}, or that can't be read and lies before one; or the end of the file before. */
     Slot firstAbove(Position after) {
         int file = fileFor(after);
+        int cycle = lease.cycle(file);
+        long count = lease.count(file);
         long low = 0;
-        long high = lease.count(file);
+        long high = count;
         while (low < high) {
-            long middle = (low + high) >>> 1;
+            long middle = roundest(low, high);
+            boolean isMark = SearchMarks.isMark(middle, count);
+            Position known = isMark ? lease.marks().find(cycle, middle) : null;
+            if (known != null) {
+                if (known.compareTo(after) <= 0) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+                continue;
+            }
             long probe = middle;
-            Found found = reader.read(lease.cycle(file), probe);
+            Found found = reader.read(cycle, probe);
             while (found != Found.EXCERPT && probe + 1 < high && probe < middle + SPACING) {
                 probe++;
-                found = reader.read(lease.cycle(file), probe);
+                found = reader.read(cycle, probe);
+            }
+            if (isMark && found == Found.EXCERPT && probe == middle) {
+                lease.marks().remember(cycle, middle, reader.excerpt().key());
             }
             if (found == Found.EXCERPT && reader.excerpt().compareKey(after) <= 0) {
                 low = probe + 1;
@@ -48,7 +63,17 @@ final class ArchiveSearch {
                 high = middle;
             }
         }
-        return new Slot(lease.cycle(file), low);
+        return new Slot(cycle, low);
+    }
+
+    /**
+     * The number from {@code low}, below {@code high}, that ends in the most zero bits. It halves a range at the powers of two: no more
+     * steps than in the middle, but all searches come by the same places, however the file grows, and most of them are in the library's
+     * index, so that nothing is read to get there.
+     */
+    static long roundest(long low, long high) {
+        long last = high - 1;
+        return low == last ? low : last & -Long.highestOneBit(low ^ last);
     }
 
     /** The last readable file that nothing at or below {@code after} lies before; the first one if there is none. */

@@ -23,10 +23,14 @@ final class FolderLook {
         this.pruned = pruned;
     }
 
-    /** Changes when anything came to the folder or left it, or more is proven. */
-    long stamp(Proven proven) throws IOException {
+    /**
+     * Changes when anything came to the folder or left it, the marker of a clean stop included, or the writer has gone to another file.
+     *
+     * @param cycle the writer's file, or {@link RollFiles#NONE} if nobody writes
+     */
+    long stamp(int cycle) throws IOException {
         try {
-            return Files.getLastModifiedTime(folder.path()).toMillis() * 31 + proven.cycle();
+            return Files.getLastModifiedTime(folder.path()).toMillis() * 31 + cycle;
         } catch (NoSuchFileException e) {
             return 0;
         }

@@ -28,6 +28,10 @@ final class Lease implements AutoCloseable {
         return reader;
     }
 
+    SearchMarks marks() {
+        return queue.marks();
+    }
+
     ReadHints hints() {
         return queue.hints();
     }

@@ -42,6 +42,7 @@ final class OpenQueue {
     private final AtomicInteger users = new AtomicInteger(1);
     private final ConcurrentLinkedDeque<ExcerptReader> idle = new ConcurrentLinkedDeque<>();
     private final ReadHints hints = new ReadHints();
+    private final SearchMarks marks = new SearchMarks();
 
     // The appending thread's.
     private final ExcerptCodec codec = new ExcerptCodec();
@@ -97,6 +98,10 @@ final class OpenQueue {
     /** Whether only the owner holds it. */
     boolean isIdle() {
         return users.get() == 1;
+    }
+
+    SearchMarks marks() {
+        return marks;
     }
 
     ReadHints hints() {

@@ -178,11 +178,12 @@ public final class StreamArchive implements ArchiveAppender {
      * @param before what this gave when it was called last: nothing is looked at if nothing changed since
      */
     long look(long before) {
+        boolean isOpen = opened;
         Published now = published;
-        Proven proven = opened ? Proven.by(now) : Proven.byMarker(folder.path());
         try {
-            long stamp = look.stamp(proven);
+            long stamp = look.stamp(isOpen ? now.cycle() : RollFiles.NONE);
             if (stamp != before) {
+                Proven proven = isOpen ? Proven.by(now) : Proven.byMarker(folder.path());
                 Map<String, String> wrong = look.run(proven);
                 if (!deleted()) {
                     archive.troubles()

@@ -20,6 +20,11 @@ final class ReadAnswer {
     /** A page pulled has about so many bytes. */
     private static final int PULL_BYTES = 256 << 10;
 
+    /** The first page of an answer that is written page by page is small, the next ones are larger: the first byte comes soon. */
+    private static final int PULL_BYTES_FIRST = 16 << 10;
+
+    private static final int PULL_GROWTH = 4;
+
     private static final int PULL_EVENTS = 8_192;
 
     private final Exchange exchange;
@@ -37,6 +42,7 @@ final class ReadAnswer {
     private boolean complete = true;
     private boolean stopped;
     private long bytes;
+    private int pullBytes;
     private boolean anyEvent;
 
     ReadAnswer(
@@ -54,6 +60,7 @@ final class ReadAnswer {
         this.lines = lines;
         this.control = control;
         this.bytesMax = lines ? Long.MAX_VALUE : bytesMax;
+        pullBytes = lines ? PULL_BYTES_FIRST : PULL_BYTES;
     }
 
     void start() {
@@ -84,7 +91,9 @@ final class ReadAnswer {
         if (stopped || exchange.answered() || from == null) {
             return;
         }
-        exchange.onResult(from.next(PULL_EVENTS, Math.min(PULL_BYTES, bytesMax - bytes)), page -> {
+        int bytesOfPage = pullBytes;
+        pullBytes = Math.min(PULL_BYTES, bytesOfPage * PULL_GROWTH);
+        exchange.onResult(from.next(PULL_EVENTS, Math.min(bytesOfPage, bytesMax - bytes)), page -> {
             if (page.succeeded()) {
                 exchange.guard(() -> take(page.result()));
             } else {
@@ -125,7 +134,7 @@ final class ReadAnswer {
         }
         if (out.length() > 0) {
             exchange.response().write(out.buffer());
-            out = new JsonOut(PULL_BYTES + (16 << 10));
+            out = new JsonOut(pullBytes + (16 << 10));
         }
         if (exchange.response().writeQueueFull()) {
             exchange.response().drainHandler(v -> {

@@ -4,6 +4,7 @@ import dev.tidemark.event.Clock;
 import dev.tidemark.event.Position;
 import dev.tidemark.event.StreamSettings;
 import dev.tidemark.fold.TrimBounds;
+import java.util.function.LongSupplier;
 
 /**
  * When Redis is too full, windows shrink: what is folded is trimmed oldest first over all streams, whatever they say. How much that
@@ -67,9 +68,10 @@ public final class MemoryPressure implements TrimBounds {
     /**
      * Takes what Redis says now.
      *
-     * @param oldestMs time of the oldest event that is folded and live; {@link Long#MAX_VALUE} if there is none
+     * @param oldest gives the time of the oldest event that is folded and live, {@link Long#MAX_VALUE} if there is none; asked only
+     *     under pressure
      */
-    void look(Usage usage, long oldestMs) {
+    void look(Usage usage, LongSupplier oldest) {
         boolean refused = usage.refusals() > refusals;
         refusals = usage.refusals();
         double high = usage.maxBytes() * (highPercent / 100.0);
@@ -87,6 +89,7 @@ public final class MemoryPressure implements TrimBounds {
                 + "; folded events are trimmed early, whatever the windows of streams say";
         boolean urgent = refused || usage.usedBytes() > usage.maxBytes() * URGENT;
         long nowMs = clock.wallMs();
+        long oldestMs = oldest.getAsLong();
         if (oldestMs < nowMs) {
             long fromMs = Math.max(cutMs, oldestMs);
             long step = Math.max(1, (nowMs - fromMs) / (urgent ? PART_URGENT : PART));

@@ -80,7 +80,7 @@ public final class RetentionVerticle extends VerticleBase implements FoldRequest
     private void lookAtMemory() {
         redisMemory.get().onComplete(answered -> {
             if (answered.succeeded()) {
-                pressure.look(answered.result(), oldestFoldedMs());
+                pressure.look(answered.result(), this::oldestFoldedMs);
             }
             if (pressure.isOn()) {
                 lookAtAll();

@@ -29,13 +29,17 @@ class MemoryPressureTest {
         return windows.of(StreamSettings.DEFAULT, clock.wallMs()).keepFrom().ms();
     }
 
+    private void look(Usage usage, long oldestMs) {
+        pressure.look(usage, () -> oldestMs);
+    }
+
     private static Usage used(int percent) {
         return new Usage(MAX / 100 * percent, MAX, 0);
     }
 
     @Test
     void belowTheMarkWindowsDecideAlone() {
-        pressure.look(used(79), clock.wallMs() - HOUR_MS);
+        look(used(79), clock.wallMs() - HOUR_MS);
         assertFalse(pressure.isOn());
         assertEquals("", pressure.trouble());
         assertEquals(windowMs(), keepFromMs());
@@ -44,34 +48,34 @@ class MemoryPressureTest {
     @Test
     void aboveTheMarkTheOldestGoFirstAndMoreWithEveryLook() {
         long oldest = clock.wallMs() - HOUR_MS / 2;
-        pressure.look(used(81), oldest);
+        look(used(81), oldest);
         assertTrue(pressure.isOn());
         long first = keepFromMs();
         assertTrue(first > oldest && first < clock.wallMs() - HOUR_MS / 4, "the first step is " + (first - oldest));
-        pressure.look(used(81), first);
+        look(used(81), first);
         assertTrue(keepFromMs() > first);
         assertTrue(pressure.trouble().contains("redis.memory_high is 80%"), pressure.trouble());
     }
 
     @Test
     void itEndsBelowTheMarkAndNotAtIt() {
-        pressure.look(used(81), clock.wallMs() - 1_000);
-        pressure.look(used(79), clock.wallMs() - 500);
+        look(used(81), clock.wallMs() - 1_000);
+        look(used(79), clock.wallMs() - 500);
         assertTrue(pressure.isOn());
-        pressure.look(used(74), clock.wallMs() - 250);
+        look(used(74), clock.wallMs() - 250);
         assertFalse(pressure.isOn());
         assertEquals(windowMs(), keepFromMs());
     }
 
     @Test
     void aRefusalIsPressureWhateverTheFiguresSay() {
-        pressure.look(new Usage(1, 0, 0), clock.wallMs() - 1_000);
+        look(new Usage(1, 0, 0), clock.wallMs() - 1_000);
         assertFalse(pressure.isOn());
-        pressure.look(new Usage(1, 0, 3), clock.wallMs() - 1_000);
+        look(new Usage(1, 0, 3), clock.wallMs() - 1_000);
         assertTrue(pressure.isOn());
         assertTrue(pressure.trouble().contains("refuses appends"), pressure.trouble());
         assertTrue(keepFromMs() >= clock.wallMs() - 500);
-        pressure.look(new Usage(1, 0, 3), clock.wallMs() - 1_000);
+        look(new Usage(1, 0, 3), clock.wallMs() - 1_000);
         assertFalse(pressure.isOn());
     }
 
@@ -79,7 +83,7 @@ class MemoryPressureTest {
     void manyLooksReachTheNewestEvents() {
         long oldest = clock.wallMs() - HOUR_MS;
         for (int i = 0; i < 25; i++) {
-            pressure.look(used(99), oldest);
+            look(used(99), oldest);
         }
         assertTrue(clock.wallMs() - keepFromMs() < 1_000, "still kept: " + (clock.wallMs() - keepFromMs()) + " ms");
         assertTrue(keepFromMs() <= clock.wallMs());
@@ -87,7 +91,7 @@ class MemoryPressureTest {
 
     @Test
     void withNothingFoldedTheBoundStays() {
-        pressure.look(used(99), Long.MAX_VALUE);
+        look(used(99), Long.MAX_VALUE);
         assertTrue(pressure.isOn());
         assertEquals(windowMs(), keepFromMs());
         assertEquals(
