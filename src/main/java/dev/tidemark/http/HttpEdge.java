@@ -33,6 +33,10 @@ public final class HttpEdge extends VerticleBase {
     private static final int MAX_WINDOW_SIZE = PerMessageDeflateServerExtensionHandshaker.MAX_WINDOW_SIZE;
     private static final Logger LOG = LoggerFactory.getLogger(HttpEdge.class);
     private static final long TICK_MS = 100;
+    /** Ticks after the last client has left: figures of what was open become zero meanwhile. */
+    private static final int QUIET_TICKS_MAX = 20;
+
+    private static final long NOT_TICKING = -1;
     /** Pieces of a body as they come from the decoder. */
     private static final int BODY_PIECE_BYTES = 64 << 10;
 
@@ -47,6 +51,8 @@ public final class HttpEdge extends VerticleBase {
 
     private @Nullable HttpServer server;
     private boolean stopping;
+    private long ticks = NOT_TICKING;
+    private int quietTicks;
 
     /**
      * An edge for one event loop; the ports may be shared by several.
@@ -96,7 +102,6 @@ public final class HttpEdge extends VerticleBase {
         starting.requestHandler(this::handle);
         starting.invalidRequestHandler(this::handleInvalid);
         starting.exceptionHandler(e -> LOG.debug("a connection failed before its first request", e));
-        vertx.setPeriodic(TICK_MS, id -> tick());
         return starting.listen();
     }
 
@@ -136,6 +141,10 @@ public final class HttpEdge extends VerticleBase {
             offerCompression(connection);
         }
         peers.put(connection, new Peer(connection, options.timeouts(), clock));
+        quietTicks = 0;
+        if (ticks == NOT_TICKING) {
+            ticks = vertx.setPeriodic(TICK_MS, id -> tick());
+        }
         connection.closeHandler(v -> peers.remove(connection));
         connection.exceptionHandler(HttpEdge::connectionFailed);
     }
@@ -173,6 +182,13 @@ public final class HttpEdge extends VerticleBase {
             peer.tick(nowNs);
         }
         follow.tick(nowNs);
+        // An edge without clients isn't woken.
+        boolean quiet = peers.isEmpty() && follow.openSockets() == 0;
+        quietTicks = quiet ? quietTicks + 1 : 0;
+        if (quietTicks > QUIET_TICKS_MAX) {
+            vertx.cancelTimer(ticks);
+            ticks = NOT_TICKING;
+        }
     }
 
     // ---- requests

@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Keeper {
     private static final Logger LOG = LoggerFactory.getLogger(Keeper.class);
+    static final long TICK_MS = 20;
+    static final long TICK_MS_IDLE = 100;
     private static final long BACKOFF_NS_MIN = 50_000_000;
     private static final long BACKOFF_NS_MAX = 500_000_000;
     /** How often it is looked for idle stripes, in the time until one is idle. */
@@ -42,6 +44,8 @@ final class Keeper {
     private final Map<StripeId, List<Promise<Void>>> openings = new HashMap<>();
     /** Stripes that have something to do with time. */
     private final Set<StripeKeeper> ticking = new LinkedHashSet<>();
+
+    private Runnable becameBusy = () -> {};
 
     private @Nullable StripeAppender appender;
     private boolean connecting;
@@ -186,9 +190,10 @@ final class Keeper {
         trouble = "the connection was lost";
         appender = null;
         connectAtNs = clock.monotonicNs();
+        becameBusy.run();
         for (StripeKeeper stripe : stripes.values()) {
             stripe.disconnected();
-            ticking.add(stripe);
+            tickFor(stripe);
         }
     }
 
@@ -281,18 +286,36 @@ final class Keeper {
 
     private void watch(StripeKeeper stripe) {
         if (stripe.needsTick()) {
-            ticking.add(stripe);
+            tickFor(stripe);
         }
     }
 
     // ---- time ----
 
-    /** How long ago its event loop was here, nanoseconds. Any thread. */
-    long sinceBeatNs() {
-        return clock.monotonicNs() - beatNs;
+    /** For how long its event loop has been away, nanoseconds; zero or less if it comes when it should. Any thread. */
+    long awayNs() {
+        return clock.monotonicNs() - beatNs - TICK_MS_IDLE * 1_000_000;
     }
 
-    /** Called every few milliseconds. */
+    /** Whether something waits for the time. */
+    boolean isBusy() {
+        return !ticking.isEmpty() || appender == null;
+    }
+
+    /** {@code busy} is called whenever {@link #isBusy} becomes true. */
+    void onBusy(Runnable busy) {
+        becameBusy = busy;
+    }
+
+    private void tickFor(StripeKeeper stripe) {
+        boolean wasBusy = isBusy();
+        ticking.add(stripe);
+        if (!wasBusy) {
+            becameBusy.run();
+        }
+    }
+
+    /** Called every {@link #TICK_MS}, or every {@link #TICK_MS_IDLE} while it isn't busy. */
     void tick() {
         if (stopped) {
             return;

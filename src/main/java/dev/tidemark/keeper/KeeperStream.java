@@ -224,7 +224,7 @@ final class KeeperStream implements LiveStream {
     public boolean isKept(long withinMs) {
         for (int i = 0; i < stripes(); i++) {
             Keeper keeper = keepers.get(i);
-            if (keeper != null && keeper.sinceBeatNs() > withinMs * 1_000_000) {
+            if (keeper != null && keeper.awayNs() > withinMs * 1_000_000) {
                 return false;
             }
         }

@@ -5,9 +5,8 @@ import io.vertx.core.VerticleBase;
 
 /** A keeper on an event loop of its own. */
 final class KeeperVerticle extends VerticleBase {
-    private static final long TICK_MS = 20;
-
     private final Keeper keeper;
+    private long timer;
 
     KeeperVerticle(Keeper keeper) {
         this.keeper = keeper;
@@ -15,8 +14,23 @@ final class KeeperVerticle extends VerticleBase {
 
     @Override
     public Future<?> start() {
-        vertx.setPeriodic(TICK_MS, timer -> keeper.tick());
+        keeper.onBusy(() -> tickIn(Keeper.TICK_MS));
+        tickIn(Keeper.TICK_MS);
         return keeper.start();
+    }
+
+    /** An idle loop isn't woken more often than it must: that is what an idle server's time goes into. */
+    private void tickIn(long ms) {
+        vertx.cancelTimer(timer);
+        timer = vertx.setTimer(ms, fired -> tick());
+    }
+
+    private void tick() {
+        try {
+            keeper.tick();
+        } finally {
+            tickIn(keeper.isBusy() ? Keeper.TICK_MS : Keeper.TICK_MS_IDLE);
+        }
     }
 
     @Override

@@ -58,7 +58,7 @@ final class Assembly {
     private static final long START_DECIDED_MS = 20_000;
 
     private static final long DISK_LOOK_MS = 5_000;
-    private static final long AUDIT_BEAT_MS = 200;
+    private static final long AUDIT_BEAT_MS = 500;
     private static final int READ_WORKERS = 8;
     /** Request bodies of one event loop may take this part of the heap. */
     private static final int BODIES_HEAP_PART = 16;
