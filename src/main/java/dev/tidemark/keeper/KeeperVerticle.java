@@ -6,7 +6,7 @@ import io.vertx.core.VerticleBase;
 /** A keeper on an event loop of its own. */
 final class KeeperVerticle extends VerticleBase {
     private final Keeper keeper;
-    private long timer;
+    private long timer = -1;
 
     KeeperVerticle(Keeper keeper) {
         this.keeper = keeper;
