@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 /** A process of our own with a temporary directory; both end with {@link #close}, or with this JVM. Any thread. */
 public final class ServerProcess implements AutoCloseable {
     private static final long START_SECONDS_MAX = 60;
-    private static final long STOP_SECONDS_MAX = 30;
+    private static final long STOP_SECONDS_MAX = 60;
     private static final long POLL_MS = 5;
     private static final int LOG_LINES = 30;
     private static final String LOG = "server.log";
