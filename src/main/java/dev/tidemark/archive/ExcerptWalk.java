@@ -86,6 +86,8 @@ final class ExcerptWalk {
         Excerpt excerpt = reader.excerpt();
         if (excerpt.isEvent()) {
             if (excerpt.compareKey(seen) <= 0) {
+                // What couldn't be read before it lies below what the reader has.
+                hole = false;
                 return Step.END;
             }
             if (hole) {

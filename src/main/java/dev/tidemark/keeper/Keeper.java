@@ -284,7 +284,8 @@ final class Keeper {
         return fresh;
     }
 
-    private void watch(StripeKeeper stripe) {
+    /** Something of the stripe waits for the time now, maybe. */
+    void watch(StripeKeeper stripe) {
         if (stripe.needsTick()) {
             tickFor(stripe);
         }

@@ -640,6 +640,7 @@ final class StripeKeeper {
             become(State.PARTED);
             retryAtNs = keeper.clock().monotonicNs();
             stream.advanced();
+            keeper.watch(this);
         }
     }
 
@@ -824,6 +825,7 @@ final class StripeKeeper {
     boolean needsTick() {
         return !isQuiet()
                 || state == State.PARTED
+                || state == State.RESUMING
                 || (timeline != null && timeline.hasActive())
                 || (arrivals != null && (arrivals.hasProvisional() || stream.stripes() > 1));
     }

@@ -79,6 +79,27 @@ class ArchiveDamageIT {
         assertServed(events, 499, 500, gap);
     }
 
+    /** A hole so long that a search doesn't look behind it, where every search comes by. */
+    @Test
+    @Tag("R37")
+    void aLongHoleIsNoGapForWhoIsFarBehindIt() {
+        List<Event> events = files.days(root, 1, 3_000);
+        Path file = ArchiveFiles.file(root, 0);
+        int first = ArchiveFiles.find(file, "{\"n\":2041}");
+        int stride = ArchiveFiles.find(file, "{\"n\":2042}") - first;
+        for (int i = 0; i < 300; i++) {
+            ArchiveFiles.flip(file, first + (long) i * stride + 3);
+        }
+        StreamArchive archive = files.open(root);
+        Gap gap = new Gap(events.get(2_039).id(), events.get(2_340).id().previous(), Gap.Reason.DAMAGED);
+        assertEquals(List.of(gap), readAll(archive).gaps());
+        for (int last : new int[] {2_340, 2_500, 2_998}) {
+            ArchivePage page = archive.read(events.get(last).id(), Position.MAX, ALL, ALL);
+            assertEquals(List.of(), page.gaps(), "after " + last);
+            assertEquals(ids(events.subList(last + 1, 3_000)), ids(page));
+        }
+    }
+
     @Test
     @Tag("R37")
     void aZeroedPageInTheMiddleIsAGap() {

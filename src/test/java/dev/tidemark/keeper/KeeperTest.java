@@ -166,6 +166,23 @@ class KeeperTest {
         ordinalsAreGapFreeInRedis();
     }
 
+    /** Redis can't write for a while: the connection comes back at once, what is done then is refused. */
+    @Test
+    void aQuietStripeThatCouldNotResumeTriesAgainByItself() {
+        succeeded(world.append(2));
+        world.seal();
+        world.pass(2_000);
+        world.liveLog.dropConnections();
+        world.liveLog.holdReplies(Command.FENCE);
+        world.liveLog.refuse(Kind.NOT_NOW, Command.FENCE);
+        world.pass(200);
+        world.liveLog.deliver();
+        assertFalse(world.liveStream().liveLogReachable());
+        world.liveLog.accept();
+        world.pass(2_000);
+        assertTrue(world.liveStream().liveLogReachable());
+    }
+
     @Test
     void ordinalsOfARefusedAppendBelowAStoredOneAreCarriedByTheNext() {
         succeeded(world.append(1));
