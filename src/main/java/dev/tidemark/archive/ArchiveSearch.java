@@ -6,6 +6,8 @@ import dev.tidemark.event.Position;
 /** Finds places by position: the file by its head, then by binary search inside it. */
 final class ArchiveSearch {
     private static final int SPACING = 256;
+    /** Places of a hole that are tried one by one. */
+    private static final int HOLE_STEPS_MAX = 1_024;
 
     private final Lease lease;
     private final ExcerptReader reader;
@@ -48,22 +50,44 @@ final class ArchiveSearch {
                 }
                 continue;
             }
-            long probe = middle;
-            Found found = reader.read(cycle, probe);
-            while (found != Found.EXCERPT && probe + 1 < high && probe < middle + SPACING) {
-                probe++;
-                found = reader.read(cycle, probe);
-            }
-            if (isMark && found == Found.EXCERPT && probe == middle) {
+            long probe = readable(cycle, middle, high, after);
+            if (isMark && probe == middle) {
                 lease.marks().remember(cycle, middle, reader.excerpt().key());
             }
-            if (found == Found.EXCERPT && reader.excerpt().compareKey(after) <= 0) {
+            if (probe >= 0 && reader.excerpt().compareKey(after) <= 0) {
                 low = probe + 1;
             } else {
                 high = middle;
             }
         }
         return new Slot(cycle, low);
+    }
+
+    /**
+     * The first number from {@code start}, below {@code high}, that can be read, and reads it; or, behind a long hole, any one whose key is
+     * at or below {@code after}. Negative if there is none.
+     */
+    private long readable(int cycle, long start, long high, Position after) {
+        long near = firstReadable(cycle, start, Math.min(high, start + SPACING + 1));
+        if (near >= 0) {
+            return near;
+        }
+        long behind = reader.jump(cycle, start + SPACING, high);
+        if (behind >= 0 && reader.excerpt().compareKey(after) <= 0) {
+            return behind;
+        }
+        // The jump may have passed over some that can be read.
+        long end = behind < 0 ? high : behind;
+        return firstReadable(cycle, start + SPACING + 1, Math.min(end, start + HOLE_STEPS_MAX));
+    }
+
+    private long firstReadable(int cycle, long start, long end) {
+        for (long at = start; at < end; at++) {
+            if (reader.read(cycle, at) == Found.EXCERPT) {
+                return at;
+            }
+        }
+        return -1;
     }
 
     /**

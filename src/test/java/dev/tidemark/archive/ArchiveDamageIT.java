@@ -97,6 +97,13 @@ class ArchiveDamageIT {
             ArchivePage page = archive.read(events.get(last).id(), Position.MAX, ALL, ALL);
             assertEquals(List.of(), page.gaps(), "after " + last);
             assertEquals(ids(events.subList(last + 1, 3_000)), ids(page));
+            ArchivePage back = archive.readReverse(events.get(last).id(), Position.ZERO, ALL, ALL);
+            assertEquals(last - 300, back.events().count(), "before " + last);
+            assertEquals(List.of(gap), back.gaps());
+            assertEquals(
+                    ids(events.subList(Math.max(2_340, last - 10), last)),
+                    ids(archive.readReverse(
+                            events.get(last).id(), events.get(2_340).id(), 10, ALL)));
         }
     }
 
