@@ -108,9 +108,13 @@ final class SeamRead {
             return 0;
         }
         List<Slice> unfolded = snapshot.after(watermark, 1, 1);
-        long oldestMs = snapshot.covers(watermark) && !unfolded.isEmpty()
-                ? unfolded.get(0).first().ms()
-                : Math.max(Math.max(watermark.ms(), firstLive.ms()), EventId.EPOCH_MS);
+        long oldestMs = Math.max(Math.max(watermark.ms(), firstLive.ms()), EventId.EPOCH_MS);
+        if (snapshot.covers(watermark)) {
+            // If nothing above W has settled, all there is is still being sorted, above the frontier.
+            oldestMs = unfolded.isEmpty()
+                    ? Math.max(oldestMs, snapshot.frontier().ms())
+                    : unfolded.get(0).first().ms();
+        }
         return Math.max(0, Math.max(clock.wallMs(), snapshot.tail().ms()) - oldestMs);
     }
 }

@@ -203,6 +203,14 @@ class WindowIT {
     }
 
     @Test
+    void whatIsStillSortedLagsByTheWindowAndNoMore() {
+        assertEquals(201, api().put("lag", "{\"acceptance_window\":\"10m\"}").status());
+        assertEquals(201, api().append("lag", List.of("1")).status());
+        long lagMs = api().seam("lag").getLong("fold_lag_ms");
+        assertTrue(lagMs >= 600_000 && lagMs < 1_200_000, "lag " + lagMs);
+    }
+
+    @Test
     @Tag("R36")
     void implausibleTimesAreRefusedWithWhatIsAcceptedOrStoredWithoutEffectOnOthers() {
         long seed = System.nanoTime();
