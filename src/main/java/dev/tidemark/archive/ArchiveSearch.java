@@ -41,20 +41,16 @@ final class ArchiveSearch {
         while (low < high) {
             long middle = roundest(low, high);
             boolean isMark = SearchMarks.isMark(middle, count);
-            Position known = isMark ? lease.marks().find(cycle, middle) : null;
-            if (known != null) {
-                if (known.compareTo(after) <= 0) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
+            long probe = middle;
+            Position key = isMark ? lease.marks().find(cycle, middle) : null;
+            if (key == null) {
+                probe = readable(cycle, middle, high, after);
+                key = probe < 0 ? null : reader.excerpt().key();
+                if (key != null && isMark && probe == middle) {
+                    lease.marks().remember(cycle, middle, key);
                 }
-                continue;
             }
-            long probe = readable(cycle, middle, high, after);
-            if (isMark && probe == middle) {
-                lease.marks().remember(cycle, middle, reader.excerpt().key());
-            }
-            if (probe >= 0 && reader.excerpt().compareKey(after) <= 0) {
+            if (key != null && key.compareTo(after) <= 0) {
                 low = probe + 1;
             } else {
                 high = middle;

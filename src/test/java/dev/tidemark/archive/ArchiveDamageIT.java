@@ -79,17 +79,13 @@ class ArchiveDamageIT {
         assertServed(events, 499, 500, gap);
     }
 
-    /** A hole so long that a search doesn't look behind it, where every search comes by. */
+    /** A hole where every search comes by. */
     @Test
     @Tag("R37")
     void aLongHoleIsNoGapForWhoIsFarBehindIt() {
         List<Event> events = files.days(root, 1, 3_000);
         Path file = ArchiveFiles.file(root, 0);
-        int first = ArchiveFiles.find(file, "{\"n\":2041}");
-        int stride = ArchiveFiles.find(file, "{\"n\":2042}") - first;
-        for (int i = 0; i < 300; i++) {
-            ArchiveFiles.flip(file, first + (long) i * stride + 3);
-        }
+        damage(file, 2_041, 300);
         StreamArchive archive = files.open(root);
         Gap gap = new Gap(events.get(2_039).id(), events.get(2_340).id().previous(), Gap.Reason.DAMAGED);
         assertEquals(List.of(gap), readAll(archive).gaps());
@@ -104,6 +100,27 @@ class ArchiveDamageIT {
                     ids(events.subList(Math.max(2_340, last - 10), last)),
                     ids(archive.readReverse(
                             events.get(last).id(), events.get(2_340).id(), 10, ALL)));
+        }
+    }
+
+    /** A hole so long that a search ends before it though what is wanted lies just behind it. */
+    @Test
+    @Tag("R37")
+    void aHoleThatASearchDoesNotPassIsNoGapForWhoIsBehindIt() {
+        List<Event> events = files.days(root, 1, 4_000);
+        damage(ArchiveFiles.file(root, 0), 2_041, 1_100);
+        StreamArchive archive = files.open(root);
+        ArchivePage page = archive.read(events.get(3_200).id(), Position.MAX, ALL, ALL);
+        assertEquals(List.of(), page.gaps());
+        assertEquals(ids(events.subList(3_201, 4_000)), ids(page));
+    }
+
+    /** Flips a byte of each of {@code count} events from number {@code n} on; numbers of four digits. */
+    private static void damage(Path file, int n, int count) {
+        int first = ArchiveFiles.find(file, "{\"n\":" + n + "}");
+        int stride = ArchiveFiles.find(file, "{\"n\":" + (n + 1) + "}") - first;
+        for (int i = 0; i < count; i++) {
+            ArchiveFiles.flip(file, first + (long) i * stride + 3);
         }
     }
 
