@@ -50,8 +50,11 @@ public final class Orphans {
         /** Opens, folds and trims a stream after a while. */
         void foldIn(LiveStream stream, long delayMs);
 
-        /** Completes after a while; never, if the server is stopping. */
+        /** Completes after a while. */
         Future<?> pause(long ms);
+
+        /** Whether the server is stopping; then nothing more is begun. */
+        boolean isStopping();
     }
 
     public Orphans(LiveLogReader reader, LiveLogTrimmer seams, Ports ports, Clock clock) {
@@ -68,6 +71,9 @@ public final class Orphans {
     }
 
     private void next() {
+        if (ports.isStopping()) {
+            return;
+        }
         while (looking < LOOKS_MAX && !unseen.isEmpty()) {
             looking++;
             LiveStream stream = unseen.remove();

@@ -31,7 +31,6 @@ import dev.tidemark.retention.RetentionVerticle;
 import dev.tidemark.retention.Windows;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
@@ -430,7 +429,12 @@ final class Assembly {
 
             @Override
             public Future<?> pause(long ms) {
-                return stopping ? Promise.promise().future() : vertx.timer(ms);
+                return vertx.timer(ms);
+            }
+
+            @Override
+            public boolean isStopping() {
+                return stopping;
             }
         };
         Orphans orphans = new Orphans(parts.liveLog(), parts.liveLog(), ports, clock);

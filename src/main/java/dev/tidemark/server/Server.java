@@ -5,6 +5,7 @@ import dev.tidemark.event.Clock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +46,14 @@ public final class Server {
         long beganNs = Clock.system().monotonicNs();
         // Each keeper and each edge has a loop of its own: one that is held doesn't hold others.
         int loops = configuration.keepers() + Runtime.getRuntime().availableProcessors() + LOOPS_BESIDES;
-        VertxOptions options = new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops);
+        // Files come from the class path as they are: nothing is unpacked to a temporary folder, which a kill would
+        // leave behind.
+        VertxOptions options = new VertxOptions()
+                .setPreferNativeTransport(true)
+                .setEventLoopPoolSize(loops)
+                .setFileSystemOptions(new FileSystemOptions()
+                        .setClassPathResolvingEnabled(false)
+                        .setFileCachingEnabled(false));
         Vertx vertx = Vertx.vertx(options);
         Clock clock = TestClock.of(configuration.testClock());
         if (clock instanceof TestClock test) {

@@ -276,7 +276,7 @@ class ArchiveDamageIT {
         Path file = ArchiveFiles.file(root, 0);
         Path image = root.resolveSibling(root.getFileName() + "-image");
         for (String lost : List.of("{\"n\":500}", "{\"n\":55000}", "{\"n\":69000}")) {
-            ArchiveFiles.copy(root, image);
+            Trees.copy(root, image);
             int at = ArchiveFiles.find(file, lost);
             ArchiveFiles.flip(ArchiveFiles.file(image, 0), at + 1);
             StreamArchive next = files.open(image);
@@ -287,7 +287,7 @@ class ArchiveDamageIT {
             assertEquals(slices * 10_000 - 1, all.events().count());
             assertEquals(1, all.gaps().size());
             next.close();
-            Disk.deleteTree(image);
+            Trees.delete(image);
         }
     }
 
@@ -297,7 +297,7 @@ class ArchiveDamageIT {
         for (int day = 0; day < 3; day++) {
             for (int at = 0; at < 300; at += 13) {
                 Path image = root.resolveSibling(root.getFileName() + "-" + day + "-" + at);
-                ArchiveFiles.copy(root, image);
+                Trees.copy(root, image);
                 ArchiveFiles.flip(ArchiveFiles.file(image, day), at);
                 StreamArchive archive = files.open(image);
                 List<Position> read = ids(readAll(archive));
@@ -310,6 +310,7 @@ class ArchiveDamageIT {
                 }
                 fold(archive, run(9 * DAY_MS, 151, 3));
                 archive.close();
+                Trees.delete(image);
             }
         }
     }

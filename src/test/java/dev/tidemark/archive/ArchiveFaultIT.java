@@ -217,7 +217,7 @@ class ArchiveFaultIT {
     /** A process that starts on a copy of the files has all that was forced, and folds the rest again. */
     private void assertGoesOn(String step, List<Event> appended, int forced) {
         Path image = root.resolve(step.replace(' ', '-'));
-        ArchiveFiles.copy(root.resolve("live"), image);
+        Trees.copy(root.resolve("live"), image);
         StreamArchive archive = files.open(image);
         int kept = readAll(archive).events().count();
         assertTrue(kept >= forced, step);

@@ -61,21 +61,6 @@ final class ArchiveFiles implements AutoCloseable {
         return folder(root).resolve(RollFiles.DAILY.fileName(cycle));
     }
 
-    static void copy(Path from, Path to) {
-        try (Stream<Path> paths = Files.walk(from)) {
-            for (Path path : (Iterable<Path>) paths::iterator) {
-                Path target = to.resolve(from.relativize(path).toString());
-                if (Files.isDirectory(path)) {
-                    Files.createDirectories(target);
-                } else {
-                    Files.copy(path, target);
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     static void zero(Path file, long at, int length) {
         write(file, at, new byte[length]);
     }

@@ -48,9 +48,9 @@ class PowerLossIT {
         Path live = root.resolve("live");
         StreamArchive archive = files.open(live);
         fold(archive, events.subList(0, FORCED));
-        ArchiveFiles.copy(live, atForce);
+        Trees.copy(live, atForce);
         archive.append(slices(events.subList(FORCED, FORCED + UNFORCED)));
-        ArchiveFiles.copy(live, atLoss);
+        Trees.copy(live, atLoss);
     }
 
     /** The archive in the image goes on from a prefix that has all that was forced, and stays whole. */
@@ -85,11 +85,12 @@ class PowerLossIT {
         assertTrue(lastPage - firstPage > 10);
         for (int page = firstPage; page <= lastPage; page += 3) {
             Path image = root.resolve("image-" + page);
-            ArchiveFiles.copy(atLoss, image);
+            Trees.copy(atLoss, image);
             ArchiveFiles.zero(ArchiveFiles.file(image, 0), (long) page * PAGE, PAGE);
             int kept = assertRecovers(image, "page " + page);
             assertTrue(kept < FORCED + UNFORCED);
             assertTrue(ArchiveFiles.names(image).stream().anyMatch(name -> name.endsWith(".damaged")));
+            Trees.delete(image);
         }
     }
 
@@ -126,10 +127,11 @@ class PowerLossIT {
                 }
             }
             Path imageRoot = root.resolve("image-" + round);
-            ArchiveFiles.copy(round % 2 == 0 ? atForce : atLoss, imageRoot);
+            Trees.copy(round % 2 == 0 ? atForce : atLoss, imageRoot);
             ArchiveFiles.write(ArchiveFiles.file(imageRoot, 0), 0, image);
             int kept = assertRecovers(imageRoot, "seed " + seed + ", round " + round);
             assertTrue(kept >= FORCED);
+            Trees.delete(imageRoot);
         }
         assertTrue(some);
         assertFalse(changed.isEmpty());

@@ -60,7 +60,14 @@ class OrphansTest {
             pauses.add(promise);
             return promise.future();
         }
+
+        @Override
+        public boolean isStopping() {
+            return stopping;
+        }
     };
+
+    private boolean stopping;
 
     private final Orphans orphans = new Orphans(liveLog, liveLog, ports, clock);
 
@@ -165,5 +172,19 @@ class OrphansTest {
         assertEquals(List.of("left", "left"), asked);
         end("left");
         assertTrue(orphans.isDone());
+    }
+
+    @Test
+    void nothingMoreIsBegunOnceTheServerStops() {
+        stream("first", 3, 2, Map.of());
+        stream("second", 3, 2, Map.of());
+        liveLog.away();
+        orphans.lookAt(streams);
+        liveLog.back();
+        stopping = true;
+        while (!pauses.isEmpty()) {
+            pauses.remove(0).complete();
+        }
+        assertEquals(List.of(), asked);
     }
 }

@@ -1,6 +1,7 @@
 package dev.tidemark.livelog;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.tidemark.archive.Trees;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -17,11 +18,13 @@ import java.util.concurrent.TimeUnit;
  */
 public final class RedisProcess implements AutoCloseable {
     private final Path directory;
+    private final boolean temporary;
     private final Process process;
     private final int port;
 
-    private RedisProcess(Path directory, Process process, int port) {
+    private RedisProcess(Path directory, boolean temporary, Process process, int port) {
         this.directory = directory;
+        this.temporary = temporary;
         this.process = process;
         this.port = port;
     }
@@ -29,13 +32,18 @@ public final class RedisProcess implements AutoCloseable {
     /** Starts one with an append-only file that is synced always; {@code more} is configuration as on its command line. */
     public static RedisProcess start(String... more) {
         try {
-            return start(Files.createTempDirectory("tidemark-redis"), freePort(), more);
+            return start(Files.createTempDirectory("tidemark-redis"), true, freePort(), more);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
+    /** Starts one on files that are the caller's. */
     public static RedisProcess start(Path directory, int port, String... more) throws IOException {
+        return start(directory, false, port, more);
+    }
+
+    private static RedisProcess start(Path directory, boolean temporary, int port, String... more) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 binary().executable().toString(),
                 "--port",
@@ -55,7 +63,7 @@ public final class RedisProcess implements AutoCloseable {
                 .redirectOutput(directory.resolve("out").toFile())
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        RedisProcess redis = new RedisProcess(directory, process, port);
+        RedisProcess redis = new RedisProcess(directory, temporary, process, port);
         redis.awaitReady();
         return redis;
     }
@@ -137,5 +145,8 @@ public final class RedisProcess implements AutoCloseable {
     @Override
     public void close() {
         kill();
+        if (temporary) {
+            Trees.delete(directory);
+        }
     }
 }

@@ -36,8 +36,8 @@ final class RedisTransportsIT {
     }
 
     @Test
-    void aUnixSocketWorks() throws IOException {
-        Path directory = Files.createTempDirectory("tm sock");
+    void aUnixSocketWorks(@TempDir Path dir) throws IOException {
+        Path directory = Files.createDirectory(dir.resolve("tm sock"));
         Path socket = directory.resolve("r s.sock");
         try (RedisProcess redis = RedisProcess.start("--unixsocket", socket.toString())) {
             appendAndRead(RedisAddress.parse("unix://" + socket.toString().replace(" ", "%20") + "?db=1"));

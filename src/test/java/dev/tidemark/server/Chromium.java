@@ -2,6 +2,7 @@ package dev.tidemark.server;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.tidemark.archive.Trees;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -142,7 +143,7 @@ final class Chromium implements AutoCloseable {
             process = null;
         }
         if (profile != null) {
-            RunningServer.deleteTree(profile);
+            Trees.delete(profile);
             profile = null;
         }
     }

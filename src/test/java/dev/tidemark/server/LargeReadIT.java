@@ -3,6 +3,7 @@ package dev.tidemark.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.archive.Trees;
 import dev.tidemark.http.RawClient;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
@@ -179,7 +180,7 @@ class LargeReadIT {
 
     /** Redis has lost everything; what is folded is there at once. */
     private void onlyArchiveFiles() throws IOException {
-        RunningServer.deleteTree(dir.resolve("redis"));
+        Trees.delete(dir.resolve("redis"));
         try (ServerProcess server = start()) {
             long startNs = System.nanoTime();
             Api.Answer first = server.api().get(Api.stream("s") + "/events?limit=10");

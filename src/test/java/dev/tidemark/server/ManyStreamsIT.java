@@ -3,6 +3,7 @@ package dev.tidemark.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.archive.Trees;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -220,7 +221,7 @@ class ManyStreamsIT {
             server.assertCleanLog();
         }
         Path copy = dir.resolve("copy");
-        copyTree(data, copy);
+        Trees.copy(data, copy);
         try (ServerProcess server = limited(copy)) {
             for (int i = 0; i < streams; i += 97) {
                 assertEquals(
@@ -238,18 +239,5 @@ class ManyStreamsIT {
                 ServerProcess.launch(data, ENVIRONMENT, List.of("sh", "-c", "ulimit -n 1024; exec \"$@\"", "sh"));
         server.awaitReady();
         return server;
-    }
-
-    private static void copyTree(Path from, Path to) throws IOException {
-        try (Stream<Path> all = Files.walk(from)) {
-            for (Path path : all.toList()) {
-                Path target = to.resolve(from.relativize(path));
-                if (Files.isDirectory(path)) {
-                    Files.createDirectories(target);
-                } else {
-                    Files.copy(path, target);
-                }
-            }
-        }
     }
 }

@@ -3,6 +3,7 @@ package dev.tidemark.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tidemark.archive.Trees;
 import dev.tidemark.livelog.RedisProcess;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -56,31 +56,18 @@ class OlderRedisIT {
         server = ServerProcess.start(dir.resolve("data"), LAZY, "--redis", "redis://127.0.0.1:" + port);
     }
 
-    private static void copy(Path from, Path to) throws IOException {
-        try (Stream<Path> all = Files.walk(from)) {
-            for (Path path : all.toList()) {
-                Path target = to.resolve(from.relativize(path).toString());
-                if (Files.isDirectory(path)) {
-                    Files.createDirectories(target);
-                } else {
-                    Files.copy(path, target, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
-                }
-            }
-        }
-    }
-
     /** What Redis has on disk now. */
     private Path image() throws IOException, InterruptedException {
         Thread.sleep(1_500);
         Path image = Files.createDirectory(dir.resolve("image"));
-        copy(files, image);
+        Trees.copy(files, image);
         return image;
     }
 
     private void restartFrom(Path image) throws IOException {
         redis.kill();
-        RunningServer.deleteTree(files);
-        copy(image, files);
+        Trees.delete(files);
+        Trees.copy(image, files);
         redis = RedisProcess.start(files, port, EVERY_SECOND);
     }
 

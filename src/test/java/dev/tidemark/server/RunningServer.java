@@ -1,10 +1,10 @@
 package dev.tidemark.server;
 
+import dev.tidemark.archive.Trees;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -45,7 +45,7 @@ public final class RunningServer implements BeforeAllCallback, AfterAllCallback 
             }
             last.assertCleanLog();
         } finally {
-            deleteTree(Objects.requireNonNull(root));
+            Trees.delete(Objects.requireNonNull(root));
         }
     }
 
@@ -112,14 +112,6 @@ public final class RunningServer implements BeforeAllCallback, AfterAllCallback 
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    static void deleteTree(Path root) throws IOException {
-        try (Stream<Path> all = Files.walk(root)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
         }
     }
 }

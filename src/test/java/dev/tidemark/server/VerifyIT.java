@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tidemark.archive.Trees;
 import dev.tidemark.event.EventId;
 import dev.tidemark.event.Position;
 import java.io.IOException;
@@ -115,7 +116,7 @@ class VerifyIT {
 
     private Path damaged(String name, Damage damage) throws IOException {
         Path copy = dir.resolve(name);
-        RollFileBytes.copyTree(server.data().resolve("archive"), copy.resolve("archive"));
+        Trees.copy(server.data().resolve("archive"), copy.resolve("archive"));
         damage.to(RollFileBytes.all(copy));
         return copy;
     }
