@@ -100,6 +100,11 @@ public final class Problem extends RuntimeException {
         return new Problem(Kind.NOT_FOUND, detail);
     }
 
+    /** A stream that doesn't exist, or not any more. */
+    public static Problem noStream(StreamName name) {
+        return notFound("there is no stream '" + quote(name.value()) + "'");
+    }
+
     /** Something above a limit; the field {@code limit} is the name of the setting and {@code max} its value. */
     public static Problem tooLarge(String limit, long max, String detail) {
         return new Problem(Kind.TOO_LARGE, detail).with("limit", limit).with("max", max);

@@ -53,7 +53,7 @@ public final class ArchiveStreamStore implements StreamStore {
     public StreamArchive archive(StreamId stream) {
         StreamRecord record = known.get(stream);
         if (record == null) {
-            throw Problem.notFound("no stream '" + stream.name() + "'");
+            throw Problem.noStream(stream.name());
         }
         return archive.stream(record);
     }

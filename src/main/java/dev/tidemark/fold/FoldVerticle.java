@@ -193,7 +193,7 @@ final class FoldVerticle extends VerticleBase implements Folds, ArchivedState {
         if (stopped) {
             run = Future.failedFuture(new Problem(Problem.Kind.UNAVAILABLE, "the server is stopping"));
         } else if (fold.stream.isDeleted()) {
-            run = Future.failedFuture(Problem.notFound("there is no stream '" + fold.stream.name() + "'"));
+            run = Future.failedFuture(Problem.noStream(fold.stream.name()));
         } else {
             run = fold.stream.open().compose(opened -> cycle.run(fold));
         }

@@ -260,6 +260,6 @@ public final class StreamIngest implements Ingest {
     }
 
     private static Problem noSuchStream(StreamName name) {
-        return Problem.notFound("there is no stream '" + Problem.quote(name.value()) + "'");
+        return Problem.noStream(name);
     }
 }

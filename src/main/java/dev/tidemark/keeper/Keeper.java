@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 final class Keeper {
     private static final Logger LOG = LoggerFactory.getLogger(Keeper.class);
     static final long TICK_MS = 20;
-    static final long TICK_MS_IDLE = 100;
+    static final long TICK_MS_IDLE = 250;
     private static final long BACKOFF_NS_MIN = 50_000_000;
     private static final long BACKOFF_NS_MAX = 500_000_000;
     /** How often it is looked for idle stripes, in the time until one is idle. */
@@ -55,8 +55,8 @@ final class Keeper {
     private long backoffNs = BACKOFF_NS_MIN;
     private long answeredNs;
     private volatile String trouble = "";
-    /** When the loop was here last. */
-    private volatile long beatNs;
+    /** When the loop is to be here again, at the latest. */
+    private volatile long beatDueNs;
 
     Keeper(
             Clock clock,
@@ -74,7 +74,7 @@ final class Keeper {
         this.relief = new MemoryRelief(memory, clock, stripes.values());
         this.patrol = new LiveLogPatrol(clock, stripes.values());
         this.answeredNs = clock.monotonicNs();
-        this.beatNs = answeredNs;
+        this.beatDueNs = answeredNs;
     }
 
     Clock clock() {
@@ -295,7 +295,7 @@ final class Keeper {
 
     /** For how long its event loop has been away, nanoseconds; zero or less if it comes when it should. Any thread. */
     long awayNs() {
-        return clock.monotonicNs() - beatNs - TICK_MS_IDLE * 1_000_000;
+        return clock.monotonicNs() - beatDueNs;
     }
 
     /** Whether something waits for the time. */
@@ -312,6 +312,7 @@ final class Keeper {
         boolean wasBusy = isBusy();
         ticking.add(stripe);
         if (!wasBusy) {
+            beatDueNs = clock.monotonicNs() + TICK_MS * 1_000_000;
             becameBusy.run();
         }
     }
@@ -321,7 +322,7 @@ final class Keeper {
         if (stopped) {
             return;
         }
-        beatNs = clock.monotonicNs();
+        beatDueNs = clock.monotonicNs() + TICK_MS_IDLE * 1_000_000;
         if (appender == null && !connecting && clock.monotonicNs() >= connectAtNs) {
             connect().onComplete(decided -> {});
         }
@@ -334,6 +335,7 @@ final class Keeper {
         relief.tick();
         patrol.tick();
         retireIdle();
+        beatDueNs = clock.monotonicNs() + (isBusy() ? TICK_MS : TICK_MS_IDLE) * 1_000_000;
     }
 
     private void retireIdle() {

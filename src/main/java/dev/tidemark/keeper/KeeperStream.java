@@ -304,6 +304,6 @@ final class KeeperStream implements LiveStream {
     }
 
     Problem gone() {
-        return Problem.notFound("there is no stream '" + id.name() + "'");
+        return Problem.noStream(id.name());
     }
 }

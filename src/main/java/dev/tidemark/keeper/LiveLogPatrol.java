@@ -9,6 +9,8 @@ import java.util.Deque;
 final class LiveLogPatrol {
     private static final long LOOK_NS = 100_000_000;
     private static final int STRIPES_A_LOOK = 5;
+    /** After a longer pause no more than in so many looks: Redis answers others, too. */
+    private static final long LOOKS_MAX = 5;
     /** No round is begun sooner after the one before. */
     private static final long ROUND_NS_MIN = 2_000_000_000;
 
@@ -31,12 +33,13 @@ final class LiveLogPatrol {
         if (nowNs - lookAtNs < 0) {
             return;
         }
+        long looks = Math.min(LOOKS_MAX, 1 + (nowNs - lookAtNs) / LOOK_NS);
         lookAtNs = nowNs + LOOK_NS;
         if (round.isEmpty() && nowNs - roundAtNs >= 0) {
             round.addAll(stripes);
             roundAtNs = nowNs + ROUND_NS_MIN;
         }
-        for (int i = 0; i < STRIPES_A_LOOK && !round.isEmpty(); i++) {
+        for (int i = 0; i < looks * STRIPES_A_LOOK && !round.isEmpty(); i++) {
             round.remove().patrol();
         }
     }

@@ -179,6 +179,6 @@ public final class StreamReads implements Reads, Audits.Port {
     }
 
     private static Problem notFound(StreamName name) {
-        return Problem.notFound("no stream '" + name + "'");
+        return Problem.noStream(name);
     }
 }

@@ -1,9 +1,11 @@
 package dev.tidemark.retention;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.tidemark.event.Clock;
 import dev.tidemark.fold.FoldStatus;
 import dev.tidemark.keeper.LiveStream;
 import io.vertx.core.Future;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -49,10 +51,14 @@ final class RetentionRound {
      * Looks at the streams on the agenda and at others.
      *
      * @param changed those in which something has changed
+     * @return whether there was any
      */
-    void run(Iterable<LiveStream> changed) {
-        agenda.due().forEach(stream -> look(stream, true));
+    @CanIgnoreReturnValue
+    boolean run(Collection<LiveStream> changed) {
+        Collection<LiveStream> due = agenda.due();
+        due.forEach(stream -> look(stream, true));
         changed.forEach(stream -> look(stream, false));
+        return !due.isEmpty() || !changed.isEmpty();
     }
 
     private void look(LiveStream stream, boolean timeHasCome) {

@@ -20,6 +20,8 @@ import java.util.function.Supplier;
  */
 public final class RetentionVerticle extends VerticleBase implements FoldRequests {
     private static final long BEAT_MS = 100;
+    /** The beat while nothing changes and no time comes: an idle server is woken seldom. */
+    private static final long BEAT_MS_IDLE = 300;
     /** How often Redis is asked how full it is. */
     private static final long MEMORY_LOOK_MS = 500;
     /** Streams that nobody uses and that are opened to be trimmed, at one look. */
@@ -72,9 +74,20 @@ public final class RetentionVerticle extends VerticleBase implements FoldRequest
 
     @Override
     public Future<?> start() {
-        vertx.setPeriodic(BEAT_MS, timer -> round.run(streams.activity().take()));
+        beatIn(BEAT_MS);
         vertx.setTimer(MEMORY_LOOK_MS, timer -> lookAtMemory());
         return Future.succeededFuture();
+    }
+
+    private void beatIn(long ms) {
+        vertx.setTimer(ms, timer -> {
+            boolean idle = true;
+            try {
+                idle = !round.run(streams.activity().take());
+            } finally {
+                beatIn(idle ? BEAT_MS_IDLE : BEAT_MS);
+            }
+        });
     }
 
     private void lookAtMemory() {
@@ -123,8 +136,6 @@ public final class RetentionVerticle extends VerticleBase implements FoldRequest
     @Override
     public Future<Position> foldNow(StreamName name) {
         LiveStream stream = streams.find(name);
-        return stream == null
-                ? Future.failedFuture(Problem.notFound("there is no stream '" + name + "'"))
-                : folds.foldAll(stream);
+        return stream == null ? Future.failedFuture(Problem.noStream(name)) : folds.foldAll(stream);
     }
 }

@@ -30,6 +30,8 @@ public final class Server {
     private final Assembly assembly;
     private final long stopTimeoutMs;
     private final CountDownLatch stopped = new CountDownLatch(1);
+    /** Whether the start has ended well; a stop hook may come before that. */
+    private volatile boolean ready;
 
     private Server(Vertx vertx, Assembly assembly, long stopTimeoutMs) {
         this.vertx = vertx;
@@ -83,6 +85,7 @@ public final class Server {
             throw new StartException("the start was interrupted", interrupted);
         }
         long tookMs = TimeUnit.NANOSECONDS.toMillis(Clock.system().monotonicNs() - beganNs);
+        server.ready = true;
         LOG.info("ready on {} after {} ms", server.url(), tookMs);
         return server;
     }
@@ -107,10 +110,12 @@ public final class Server {
         if (stopped.getCount() == 0) {
             return;
         }
-        LOG.info("stopping: no more appends, folding what is open");
+        if (ready) {
+            LOG.info("stopping: no more appends, folding what is open");
+        }
         try {
             wait(assembly.stop(), stopTimeoutMs);
-            LOG.info("stopped");
+            LOG.info(ready ? "stopped" : "not started");
         } catch (ExecutionException | TimeoutException failure) {
             LOG.error("the server didn't stop in order", failure);
         } catch (InterruptedException interrupted) {

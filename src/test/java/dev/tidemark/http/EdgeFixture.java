@@ -43,7 +43,7 @@ final class EdgeFixture implements AutoCloseable {
                     reads.stream(name.value()).count() == 0
                             ? Position.ZERO
                             : reads.stream(name.value()).end().position())
-            : Future.failedFuture(Problem.notFound("there is no stream '" + name + "'"));
+            : Future.failedFuture(Problem.noStream(name));
 
     EdgeFixture() {
         this(options(SMALL, HttpOptions.Timeouts.DEFAULT));

@@ -73,7 +73,7 @@ final class FakeIngest implements Ingest {
     public StreamInfo stream(StreamName name) {
         FakeStream stream = reads.streams.get(name.value());
         if (stream == null) {
-            throw Problem.notFound("there is no stream '" + name + "'");
+            throw Problem.noStream(name);
         }
         return info(stream);
     }
@@ -93,7 +93,7 @@ final class FakeIngest implements Ingest {
     @Override
     public Future<Void> delete(StreamName name) {
         return reads.streams.remove(name.value()) == null
-                ? Future.failedFuture(Problem.notFound("there is no stream '" + name + "'"))
+                ? Future.failedFuture(Problem.noStream(name))
                 : Future.succeededFuture();
     }
 }

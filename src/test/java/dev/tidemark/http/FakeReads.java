@@ -50,7 +50,7 @@ final class FakeReads implements Reads {
     private FakeStream existing(StreamName name) {
         FakeStream stream = streams.get(name.value());
         if (stream == null) {
-            throw Problem.notFound("there is no stream '" + name + "'");
+            throw Problem.noStream(name);
         }
         return stream;
     }
@@ -143,9 +143,7 @@ final class FakeReads implements Reads {
         FakeSubscription subscription =
                 new FakeSubscription(streams.get(name.value()), request, subscriber, Vertx.currentContext());
         if (subscription.stream == null) {
-            subscriber.closed(
-                    Problem.notFound("there is no stream '" + name + "'"),
-                    new Cursor(new dev.tidemark.event.Generation(1), Position.ZERO));
+            subscriber.closed(Problem.noStream(name), new Cursor(new dev.tidemark.event.Generation(1), Position.ZERO));
         }
         subscriptions.add(subscription);
         return subscription;

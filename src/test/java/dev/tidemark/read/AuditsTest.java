@@ -41,7 +41,7 @@ class AuditsTest {
         public Position watermark(LiveStream stream) {
             if (deletedMeanwhile) {
                 deletedMeanwhile = false;
-                throw Problem.notFound("no stream '" + stream.name() + "'");
+                throw Problem.noStream(stream.name());
             }
             return Position.ZERO;
         }
