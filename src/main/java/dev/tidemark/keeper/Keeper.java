@@ -37,7 +37,7 @@ final class Keeper {
     private final KeeperLimits limits;
     private final TimelineMemory memory;
     private final MemoryRelief relief;
-    private final LiveLogPatrol patrol;
+    private final LiveLogPatrol<StripeKeeper> patrol;
     private final KeeperCounters counters = new KeeperCounters();
 
     private final Map<StripeId, StripeKeeper> stripes = new HashMap<>();
@@ -72,7 +72,7 @@ final class Keeper {
         this.limits = limits;
         this.memory = memory;
         this.relief = new MemoryRelief(memory, clock, stripes.values());
-        this.patrol = new LiveLogPatrol(clock, stripes.values());
+        this.patrol = new LiveLogPatrol<>(clock, stripes.values(), StripeKeeper::patrol);
         this.answeredNs = clock.monotonicNs();
         this.beatDueNs = answeredNs;
     }
