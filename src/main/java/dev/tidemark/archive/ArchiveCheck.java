@@ -4,7 +4,6 @@ import dev.tidemark.event.CheckProgress;
 import dev.tidemark.event.Finding;
 import dev.tidemark.event.Finding.Kind;
 import dev.tidemark.event.Position;
-import dev.tidemark.event.Setting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -73,9 +72,8 @@ public final class ArchiveCheck implements AutoCloseable {
      * @param root {@code <data>/archive}
      */
     public static ArchiveCheck of(Path root, StreamRecord record) {
-        ArchiveFolder folder = new ArchiveFolder(Archive.folderOf(root, record.id()), StreamArchive.filesOf(record));
-        boolean pruned = record.settings().containsKey(Setting.ARCHIVE_MAX_AGE)
-                || record.settings().containsKey(Setting.ARCHIVE_MAX_BYTES);
+        ArchiveFolder folder = new ArchiveFolder(Archive.folderOf(root, record.id()), record.rollFiles());
+        boolean pruned = record.isPruned();
         return new ArchiveCheck(
                 folder, Archive.EXCERPT_BYTES_CEILING, Proven.byMarker(folder.path()), pruned, finding -> {});
     }

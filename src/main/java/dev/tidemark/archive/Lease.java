@@ -8,15 +8,15 @@ final class Lease implements AutoCloseable {
     private final OpenQueue queue;
     private final Layout layout;
     private final Published published;
-    private final StreamArchive owner;
+    private final OpenFiles files;
     private final ExcerptReader reader;
 
     /** @param queue retained for this lease */
-    Lease(OpenQueue queue, Layout layout, Published published, StreamArchive owner) {
+    Lease(OpenQueue queue, Layout layout, Published published, OpenFiles files) {
         this.queue = queue;
         this.layout = layout;
         this.published = published;
-        this.owner = owner;
+        this.files = files;
         reader = queue.borrow();
     }
 
@@ -72,7 +72,7 @@ final class Lease implements AutoCloseable {
 
     /** A part of a file can't be read: whoever looks after the disk is told. */
     void damaged(int file, String what) {
-        owner.damaged(layout.cycle(file), what);
+        files.damaged(layout.cycle(file), what);
     }
 
     @Override

@@ -22,7 +22,7 @@ final class SliceWriter {
     /** The queue library's: a page has 4,096 places, one for every 256th excerpt. */
     private static final long EXCERPTS_PER_INDEX_PAGE = 256L * 4_096;
 
-    private final StreamArchive owner;
+    private final OpenFiles files;
     private final Archive archive;
     private final ArchiveFolder folder;
     private Tail appended = new Tail();
@@ -30,8 +30,8 @@ final class SliceWriter {
     private final TreeSet<Integer> touched = new TreeSet<>();
     private boolean directoryTouched;
 
-    SliceWriter(StreamArchive owner, Archive archive, ArchiveFolder folder) {
-        this.owner = owner;
+    SliceWriter(OpenFiles files, Archive archive, ArchiveFolder folder) {
+        this.files = files;
         this.archive = archive;
         this.folder = folder;
     }
@@ -70,7 +70,7 @@ final class SliceWriter {
         Position at = appended.last;
         Position time = at.equals(Position.ZERO) ? Position.max(after, firstTime(through)) : at;
         prepare(cycleFor(time), 1, ExcerptCodec.MISSING_BYTES);
-        try (Lease lease = owner.lease()) {
+        try (Lease lease = files.lease()) {
             lease.queue().codec().missing(stripe, ordinals, lost, after, through, at);
             write(lease.queue());
         }
@@ -86,7 +86,7 @@ final class SliceWriter {
         }
         Position at = appended.last;
         prepare(cycleFor(at), parts.size(), bytes);
-        try (Lease lease = owner.lease()) {
+        try (Lease lease = files.lease()) {
             for (ProducerCheckpoint.Part part : parts) {
                 lease.queue().codec().producers(part, at);
                 write(lease.queue());
@@ -138,7 +138,7 @@ final class SliceWriter {
 
     /** The file that a position goes to: never one below the newest. */
     int cycleFor(Position position) {
-        return Math.max(folder.files().cycleOf(position), owner.newestCycle());
+        return Math.max(folder.files().cycleOf(position), files.newestCycle());
     }
 
     private void appendSlices(List<Slice> slices, int events, int cycle) throws IOException {
@@ -149,7 +149,7 @@ final class SliceWriter {
             }
         }
         prepare(cycle, events, bytes);
-        try (Lease lease = owner.lease()) {
+        try (Lease lease = files.lease()) {
             OpenQueue into = lease.queue();
             ExcerptCodec codec = into.codec();
             for (Slice slice : slices) {
@@ -184,8 +184,8 @@ final class SliceWriter {
         if (!Files.isDirectory(folder.path())) {
             Disk.createDirectories(folder.path());
         }
-        owner.reopenIfReadOnly();
-        try (Lease lease = owner.lease()) {
+        files.reopenIfReadOnly();
+        try (Lease lease = files.lease()) {
             OpenQueue into = lease.queue();
             if (into.isReadOnly()) {
                 throw new ArchiveException(
@@ -222,7 +222,7 @@ final class SliceWriter {
         }
         touched.add(cycle);
         directoryTouched = true;
-        owner.addFile(cycle);
+        files.add(cycle);
         appended.roll(cycle);
     }
 
@@ -270,7 +270,7 @@ final class SliceWriter {
         if (directoryTouched) {
             archive.disk().forceDirectory(folder.path());
         }
-        try (Lease lease = owner.lease()) {
+        try (Lease lease = files.lease()) {
             lease.queue().throwUnlessInPlace();
             ExcerptReader reader = lease.reader();
             if (reader.read(appended.cycle, appended.count - 1) != Found.EXCERPT

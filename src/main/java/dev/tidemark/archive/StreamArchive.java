@@ -3,15 +3,12 @@ package dev.tidemark.archive;
 import dev.tidemark.event.Gap;
 import dev.tidemark.event.OrdinalRange;
 import dev.tidemark.event.Position;
-import dev.tidemark.event.Setting;
 import dev.tidemark.event.Slice;
 import dev.tidemark.event.StoredRequest;
 import dev.tidemark.event.StreamId;
-import dev.tidemark.event.StreamSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,6 +27,8 @@ public final class StreamArchive implements ArchiveAppender {
     private final int stripe;
     private final ArchiveFolder folder;
     private final FolderLook look;
+    private final OpenFiles files;
+    private final Publication publication;
     /** Ordinals that a clean stop had proven and that are gone; empty if none are. */
     private volatile Map<Integer, Long> provenOrdinals = Map.of();
 
@@ -41,51 +40,24 @@ public final class StreamArchive implements ArchiveAppender {
 
     // Under `writing`.
     private final SliceWriter writer;
-    private Tail publishedTail = new Tail();
     private boolean inDoubt;
     /** What was there when files were missed for the first time since W moved last: they may come back. */
     private @Nullable Tail beforeFilesWentAway;
 
-    private volatile long eventsRemoved;
-    private long bytesRemoved;
-    /** Of the removed ones, those that nobody had asked to remove. */
-    private volatile long eventsMissing;
-
-    // Written under `writing`, read by any thread.
+    /** Set under `writing`, read by any thread. */
     private volatile boolean opened;
-    private volatile Published published = Published.EMPTY;
-
-    // Under the lock of `opening`, which is held shortly.
-    private final Object opening = new Object();
-    private @Nullable OpenQueue queue;
-    private Layout layout = Layout.EMPTY;
-    private boolean deleted;
 
     StreamArchive(Archive archive, StreamRecord record, Path path) {
         this.archive = archive;
         id = record.id();
-        StreamSettings fixed = StreamSettings.DEFAULT.with(fixedAtCreation(record));
-        stripe = fixed.stripes() == 1 ? 0 : -1;
-        pruned = record.settings().containsKey(Setting.ARCHIVE_MAX_AGE)
-                || record.settings().containsKey(Setting.ARCHIVE_MAX_BYTES);
-        folder = new ArchiveFolder(path, filesOf(record));
+        stripe = record.fixed().stripes() == 1 ? 0 : -1;
+        pruned = record.isPruned();
+        folder = new ArchiveFolder(path, record.rollFiles());
         look = new FolderLook(folder, pruned);
-        writer = new SliceWriter(this, archive, folder);
-    }
-
-    /** How its roll files are called. */
-    static RollFiles filesOf(StreamRecord record) {
-        return RollFiles.of(StreamSettings.DEFAULT.with(fixedAtCreation(record)).roll());
-    }
-
-    private static Map<Setting, Long> fixedAtCreation(StreamRecord record) {
-        Map<Setting, Long> fixed = new EnumMap<>(Setting.class);
-        record.settings().forEach((setting, value) -> {
-            if (setting.fixedAtCreation()) {
-                fixed.put(setting, value);
-            }
-        });
-        return fixed;
+        publication = new Publication(pruned);
+        files = new OpenFiles(
+                id, folder, archive.blockBytes(), archive.troubles(), publication::now, () -> archive.used(this));
+        writer = new SliceWriter(files, archive, folder);
     }
 
     public StreamId id() {
@@ -99,27 +71,27 @@ public final class StreamArchive implements ArchiveAppender {
 
     @Override
     public Position watermark() {
-        return published.watermark();
+        return publication.now().watermark();
     }
 
     @Override
     public Position earliest() {
-        return published.earliest();
+        return publication.now().earliest();
     }
 
     @Override
     public long events() {
-        return published.events();
+        return publication.now().events();
     }
 
     @Override
     public long eventsRemoved() {
-        return eventsRemoved;
+        return publication.eventsRemoved();
     }
 
     @Override
     public long bytes() {
-        return published.bytes();
+        return publication.now().bytes();
     }
 
     @Override
@@ -138,18 +110,16 @@ public final class StreamArchive implements ArchiveAppender {
     }
 
     private void recover() {
-        throwIfDeleted();
+        files.throwIfDeleted();
         Tail marker = CleanClose.read(folder.path());
         Tail end = recovery().run();
         if (marker != null && end.last.isBefore(marker.last)) {
             shortened(marker, end);
         }
-        synchronized (opening) {
-            layout = Layout.of(cycles());
-        }
+        files.found(cycles());
         writer.startAt(end);
-        publishedTail = end;
-        published = published(Position.ZERO);
+        publication.endsAt(end);
+        publication.show(Position.ZERO);
         findRemoved();
         opened = true;
     }
@@ -179,13 +149,13 @@ public final class StreamArchive implements ArchiveAppender {
      */
     long look(long before) {
         boolean isOpen = opened;
-        Published now = published;
+        Published now = publication.now();
         try {
             long stamp = look.stamp(isOpen ? now.cycle() : RollFiles.NONE);
             if (stamp != before) {
                 Proven proven = isOpen ? Proven.by(now) : Proven.byMarker(folder.path());
                 Map<String, String> wrong = look.run(proven);
-                if (!deleted()) {
+                if (!files.isDeleted()) {
                     archive.troubles()
                             .looked(
                                     id,
@@ -199,30 +169,13 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
-    private boolean deleted() {
-        synchronized (opening) {
-            return deleted;
-        }
-    }
-
-    /** A reader came upon a part of a file that can't be read. */
-    void damaged(int cycle, String what) {
-        archive.troubles().add(id, folder.files().fileName(cycle), what);
-    }
-
     private void findRemoved() {
-        if (publishedTail.cycle == RollFiles.NONE) {
-            eventsRemoved = publishedTail.events - publishedTail.eventsLost;
-            bytesRemoved = publishedTail.earlierBytes;
-            eventsMissing = 0;
+        if (publication.isEmpty()) {
+            publication.nothingLeft();
             return;
         }
-        try (Lease lease = lease()) {
-            Removed removed = Removed.find(lease);
-            eventsRemoved = removed.events();
-            bytesRemoved = removed.bytes();
-            eventsMissing = pruned ? removed.inTheMiddle() : removed.inTheMiddle() + removed.atTheFront();
-            published = published(removed.earliest());
+        try (Lease lease = files.lease()) {
+            publication.lacks(Removed.find(lease));
         }
     }
 
@@ -238,106 +191,18 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
-    private Published published(Position earliest) {
-        Tail tail = publishedTail;
-        return new Published(
-                tail.last,
-                tail.events == 0 ? Position.ZERO : earliest,
-                Math.max(0, tail.events - tail.eventsLost - eventsRemoved),
-                Math.max(0, tail.earlierBytes + tail.end - bytesRemoved),
-                tail.ordinals(),
-                tail.counts(),
-                tail.cycle,
-                tail.count,
-                tail.producers.from(),
-                tail.producers.through());
-    }
-
-    private void throwIfDeleted() {
-        synchronized (opening) {
-            if (deleted) {
-                throw new ArchiveException(ArchiveException.Kind.CLOSED, "the archive of " + id + " is deleted");
-            }
-        }
-    }
-
-    /** The highest cycle that has a file, or {@link RollFiles#NONE}. */
-    int newestCycle() {
-        synchronized (opening) {
-            return layout.newest();
-        }
-    }
-
-    /** A file comes above those that are there. */
-    void addFile(int cycle) {
-        synchronized (opening) {
-            layout = layout.with(cycle);
-        }
-    }
-
-    /** Opens the files if they aren't. */
-    Lease lease() {
-        Lease lease;
-        synchronized (opening) {
-            throwIfDeleted();
-            OpenQueue current = queue;
-            if (current == null || !current.retain()) {
-                current = OpenQueue.open(folder, layout.newest(), archive.blockBytes());
-                queue = current;
-                if (!current.retain()) {
-                    throw new IllegalStateException("a queue that was just opened is closed");
-                }
-            }
-            try {
-                lease = new Lease(current, layout, published, this);
-            } catch (RuntimeException | Error e) {
-                current.release();
-                throw e;
-            }
-        }
-        archive.used(this);
-        return lease;
-    }
-
     /** Closes the files unless somebody uses them; false if so. */
     boolean closeIfIdle() {
-        synchronized (opening) {
-            OpenQueue current = queue;
-            if (current != null && !current.isIdle()) {
-                return false;
-            }
-            retireQueue();
-            return true;
-        }
-    }
-
-    /** What was opened for reading, while there was no space, may be writable now. */
-    void reopenIfReadOnly() {
-        synchronized (opening) {
-            OpenQueue current = queue;
-            if (current != null && current.isReadOnly()) {
-                retireQueue();
-            }
-        }
-    }
-
-    private void retireQueue() {
-        synchronized (opening) {
-            OpenQueue current = queue;
-            queue = null;
-            if (current != null) {
-                current.release();
-            }
-        }
+        return files.closeIfIdle();
     }
 
     @Override
     public ArchivePage read(Position after, Position through, int eventsMax, int bytesMax) {
         open();
-        if (published.cycle() == RollFiles.NONE) {
+        if (publication.now().cycle() == RollFiles.NONE) {
             return nothing(after, through);
         }
-        try (Lease lease = lease()) {
+        try (Lease lease = files.lease()) {
             return new ArchiveRead(lease, id.generation(), stripe).forward(after, through, eventsMax, bytesMax);
         }
     }
@@ -345,18 +210,18 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public ArchivePage readReverse(Position before, Position from, int eventsMax, int bytesMax) {
         open();
-        if (published.cycle() == RollFiles.NONE) {
+        if (publication.now().cycle() == RollFiles.NONE) {
             return nothing(from.previous(), before.previous());
         }
-        try (Lease lease = lease()) {
+        try (Lease lease = files.lease()) {
             return new ArchiveRead(lease, id.generation(), stripe).reverse(before, from, eventsMax, bytesMax);
         }
     }
 
     /** There is no file: nothing was archived yet, or all of it was taken away from outside. */
     private ArchivePage nothing(Position after, Position through) {
-        throwIfDeleted();
-        Position limit = Position.min(through, published.watermark());
+        files.throwIfDeleted();
+        Position limit = Position.min(through, publication.now().watermark());
         ArchivePage empty = ArchiveRead.empty(id.generation(), stripe);
         return limit.isAfter(after)
                 ? new ArchivePage(empty.events(), List.of(new Gap(after, limit, Gap.Reason.DAMAGED)), false)
@@ -366,8 +231,8 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public ArchiveCheck check() {
         open();
-        throwIfDeleted();
-        return new ArchiveCheck(folder, archive.excerptBytesMax(), Proven.by(published), pruned, finding -> {
+        files.throwIfDeleted();
+        return new ArchiveCheck(folder, archive.excerptBytesMax(), Proven.by(publication.now()), pruned, finding -> {
             if (finding.isDamage() && !finding.file().isEmpty()) {
                 archive.troubles().add(id, finding.file(), finding.what());
             }
@@ -377,14 +242,13 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public ArchiveEnd end() {
         open();
-        Published now = published;
+        Published now = publication.now();
         return new ArchiveEnd(now.watermark(), now.ordinals());
     }
 
     @Override
     public ArchiveCount count() {
-        Published now = published;
-        return new ArchiveCount(now.watermark(), now.counts(), now.ordinals(), eventsMissing);
+        return publication.count();
     }
 
     @Override
@@ -411,10 +275,10 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public Map<Integer, List<StoredRequest>> producers() {
         open();
-        if (!hasProducers() || published.cycle() == RollFiles.NONE) {
+        if (!hasProducers() || publication.now().cycle() == RollFiles.NONE) {
             return Map.of();
         }
-        try (Lease lease = lease()) {
+        try (Lease lease = files.lease()) {
             return new ProducerScan(lease).run();
         }
     }
@@ -422,10 +286,10 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public Map<Integer, ArchivedOrdinals> ordinalsAbove(Position after) {
         open();
-        if (published.cycle() == RollFiles.NONE) {
+        if (publication.now().cycle() == RollFiles.NONE) {
             return Map.of();
         }
-        try (Lease lease = lease()) {
+        try (Lease lease = files.lease()) {
             return new OrdinalScan(lease).above(after);
         }
     }
@@ -433,10 +297,10 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public Position entryOf(int stripe, long ordinal, Position after) {
         open();
-        if (published.cycle() == RollFiles.NONE) {
+        if (publication.now().cycle() == RollFiles.NONE) {
             return Position.ZERO;
         }
-        try (Lease lease = lease()) {
+        try (Lease lease = files.lease()) {
             return new OrdinalScan(lease).entryOf(stripe, ordinal, after);
         }
     }
@@ -444,7 +308,7 @@ public final class StreamArchive implements ArchiveAppender {
     @Override
     public boolean hasProducers() {
         open();
-        return !published.producersThrough().equals(Position.ZERO);
+        return !publication.now().producersThrough().equals(Position.ZERO);
     }
 
     private interface Change {
@@ -456,7 +320,7 @@ public final class StreamArchive implements ArchiveAppender {
         writing.lock();
         try {
             open();
-            throwIfDeleted();
+            files.throwIfDeleted();
             repair();
             try {
                 change.run();
@@ -474,7 +338,7 @@ public final class StreamArchive implements ArchiveAppender {
         writing.lock();
         try {
             open();
-            throwIfDeleted();
+            files.throwIfDeleted();
             if (inDoubt) {
                 throw new ArchiveException(
                         ArchiveException.Kind.IO,
@@ -495,13 +359,14 @@ public final class StreamArchive implements ArchiveAppender {
         try {
             open();
             if (watermark.equals(writer.forcedThrough())) {
-                Position earliest = published.earliest();
+                Position earliest = publication.now().earliest();
                 beforeFilesWentAway = null;
-                publishedTail = writer.forced();
-                published = published(earliest.equals(Position.ZERO) ? firstEvent() : earliest);
-            } else if (!watermark.equals(published.watermark())) {
-                throw new IllegalArgumentException("W of " + id + " is " + published.watermark() + ", forced is up to "
-                        + writer.forcedThrough() + ": it can't become " + watermark);
+                publication.endsAt(writer.forced());
+                publication.show(earliest.equals(Position.ZERO) ? firstEvent() : earliest);
+            } else if (!watermark.equals(publication.now().watermark())) {
+                throw new IllegalArgumentException(
+                        "W of " + id + " is " + publication.now().watermark() + ", forced is up to "
+                                + writer.forcedThrough() + ": it can't become " + watermark);
             }
         } finally {
             writing.unlock();
@@ -509,8 +374,9 @@ public final class StreamArchive implements ArchiveAppender {
     }
 
     private Position firstEvent() {
-        try (Lease lease = lease()) {
-            return Removed.firstEvent(lease.reader(), publishedTail.cycle, publishedTail.count);
+        Tail end = publication.end();
+        try (Lease lease = files.lease()) {
+            return Removed.firstEvent(lease.reader(), end.cycle, end.count);
         }
     }
 
@@ -520,25 +386,23 @@ public final class StreamArchive implements ArchiveAppender {
             return;
         }
         Tail away = beforeFilesWentAway;
-        Tail wanted = away != null && recovery().isBack(away) ? away : publishedTail;
+        Tail wanted = away != null && recovery().isBack(away) ? away : publication.end();
         Tail left = recovery().cut(wanted);
         boolean whole = left == wanted;
         if (wanted == away && whole) {
             beforeFilesWentAway = null;
         } else if (!whole && away == null) {
-            beforeFilesWentAway = publishedTail;
+            beforeFilesWentAway = publication.end();
         }
         int[] cycles = cycles();
-        synchronized (opening) {
-            publishedTail = left;
-            layout = Layout.of(cycles);
-            published = published(whole && away == null ? published.earliest() : Position.ZERO);
-            retireQueue();
-        }
+        files.rewritten(cycles, () -> {
+            publication.endsAt(left);
+            publication.show(whole && away == null ? publication.now().earliest() : Position.ZERO);
+        });
         if (!whole || away != null) {
             findRemoved();
         }
-        writer.startAt(publishedTail);
+        writer.startAt(publication.end());
         inDoubt = false;
     }
 
@@ -546,10 +410,10 @@ public final class StreamArchive implements ArchiveAppender {
     public void close() {
         writing.lock();
         try {
-            if (opened && publishedTail.cycle != RollFiles.NONE && !inDoubt && Files.isDirectory(folder.path())) {
-                CleanClose.write(folder.path(), publishedTail);
+            if (opened && !publication.isEmpty() && !inDoubt && Files.isDirectory(folder.path())) {
+                CleanClose.write(folder.path(), publication.end());
             }
-            retireQueue();
+            files.retire();
         } finally {
             writing.unlock();
         }
@@ -558,13 +422,11 @@ public final class StreamArchive implements ArchiveAppender {
 
     /** Closes it for good and removes its files. */
     void delete() {
-        synchronized (opening) {
-            deleted = true;
-        }
+        files.delete();
         writing.lock();
         try {
-            retireQueue();
-            published = Published.EMPTY;
+            files.retire();
+            publication.clear();
         } finally {
             writing.unlock();
         }

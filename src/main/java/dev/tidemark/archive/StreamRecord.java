@@ -2,6 +2,8 @@ package dev.tidemark.archive;
 
 import dev.tidemark.event.Setting;
 import dev.tidemark.event.StreamId;
+import dev.tidemark.event.StreamSettings;
+import java.util.EnumMap;
 import java.util.Map;
 
 /**
@@ -16,5 +18,26 @@ import java.util.Map;
 public record StreamRecord(StreamId id, Map<Setting, Long> settings, long createdMs, boolean deleted) {
     public StreamRecord {
         settings = Map.copyOf(settings);
+    }
+
+    /** The settings that hold for as long as it is there. */
+    StreamSettings fixed() {
+        Map<Setting, Long> fixed = new EnumMap<>(Setting.class);
+        settings.forEach((setting, value) -> {
+            if (setting.fixedAtCreation()) {
+                fixed.put(setting, value);
+            }
+        });
+        return StreamSettings.DEFAULT.with(fixed);
+    }
+
+    /** How the roll files of its archive are called. */
+    RollFiles rollFiles() {
+        return RollFiles.of(fixed().roll());
+    }
+
+    /** Whether its own settings may have removed its oldest files. */
+    boolean isPruned() {
+        return settings.containsKey(Setting.ARCHIVE_MAX_AGE) || settings.containsKey(Setting.ARCHIVE_MAX_BYTES);
     }
 }

@@ -8,7 +8,6 @@ import dev.tidemark.event.Slice;
 import dev.tidemark.keeper.MergedSnapshot;
 import dev.tidemark.keeper.StreamSnapshot;
 import io.vertx.core.AsyncResult;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,9 +27,6 @@ import org.slf4j.LoggerFactory;
  * Being paused, or not writable, holds it wherever it is. Everything runs on the subscriber's loop.
  */
 final class StreamSubscription implements Subscription {
-    /** While events are provisional a follower is told of the frontier in steps of at least so much. */
-    private static final long SEALED_STEP_MS = 250;
-
     private static final Logger log = LoggerFactory.getLogger(StreamSubscription.class);
     /** Attempts at an archive that can't be read, in a row, before the subscription ends. */
     private static final int ATTEMPTS_MAX = 30;
@@ -49,18 +45,11 @@ final class StreamSubscription implements Subscription {
     private final ReadPace pace;
     private final StreamFeeds feeds;
     private final StreamFeed feed;
+    private final Delivery delivery;
+    private final ArrivalPlace arrivals = new ArrivalPlace();
 
     private State state = State.RESOLVING;
     private AscendingMerge merge;
-    /** What the subscriber was given last; the merge may be ahead of it by the page that is held. */
-    private Position delivered = Position.ZERO;
-
-    /** Where it follows in the order of arrival, behind the merge's end; null if it doesn't. */
-    private @Nullable Arrived place;
-
-    private Position provisionalMax = Position.ZERO;
-    private Position sealedThrough = Position.ZERO;
-    private long placeOrdinal;
 
     private boolean paused;
     private boolean reading;
@@ -86,6 +75,7 @@ final class StreamSubscription implements Subscription {
         this.pace = pace;
         this.feeds = feeds;
         merge = new AscendingMerge(source, request.view(), Position.ZERO, true, Position.MAX);
+        delivery = new Delivery(source, request, subscriber, this::isClosed, this::end);
         feed = feeds.join(source.stream(), loop, this);
     }
 
@@ -150,12 +140,12 @@ final class StreamSubscription implements Subscription {
         }
         SubscriptionStart start = found.result();
         merge = mergeFrom(start.position(), start.floors());
-        delivered = start.position();
+        delivery.movedTo(start.position());
         enter(State.CATCHING_UP);
         subscriber.hello(source.stream().id(), cursor(), seam());
         Gap gap = start.gap();
         if (gap != null && !isClosed()) {
-            giveGap(gap);
+            delivery.give(gap);
         }
         giveProvisional(start.first());
         run();
@@ -197,7 +187,7 @@ final class StreamSubscription implements Subscription {
 
     private void give(MergePage page) {
         attempts = 0;
-        deliver(page.events(), page.gaps());
+        delivery.give(page.events(), page.gaps(), merge);
         if (isClosed()) {
             return;
         }
@@ -286,7 +276,7 @@ final class StreamSubscription implements Subscription {
                 run();
                 return;
             }
-            deliver(events, gaps);
+            delivery.give(events, gaps, merge);
             if (!isClosed() && end.isAfter(merge.cursor())) {
                 feed.request();
             }
@@ -298,8 +288,8 @@ final class StreamSubscription implements Subscription {
         if (paused) {
             return;
         }
-        Arrived at = place;
-        Arrived now = at == null ? placeBehindMerge(snapshot) : at;
+        Arrived at = arrivals.now();
+        Arrived now = at == null ? arrivals.behind(merge, snapshot) : at;
         boolean writable = subscriber.writable();
         boolean covered = snapshot.coversArrivals(now.floors(), now.through());
         if (at == null && !covered) {
@@ -308,15 +298,15 @@ final class StreamSubscription implements Subscription {
             run();
             return;
         }
-        place = now;
-        boolean tooFar = !writable && snapshot.lastOrdinal() - placeOrdinal > pace.lagEventsMax();
+        arrivals.standAt(now);
+        boolean tooFar = !writable && arrivals.lag(snapshot) > pace.lagEventsMax();
         if (!covered || skipping || tooFar) {
             fallBehind(snapshot, writable);
         } else if (writable) {
             Arrived next = feed.arrivedAfter(snapshot, now.through(), now.floors());
             moveTo(next, snapshot);
             if (!next.events().isEmpty()) {
-                merge.startLoss().forEach(this::giveGap);
+                merge.startLoss().forEach(delivery::give);
             }
             giveProvisional(next.events());
             if (isClosed()) {
@@ -324,49 +314,23 @@ final class StreamSubscription implements Subscription {
             }
             if (next.more()) {
                 feed.request();
-            } else {
-                tellSealed(snapshot.frontier());
+            } else if (arrivals.seals(snapshot.frontier())) {
+                subscriber.sealed(snapshot.frontier());
             }
         }
     }
 
-    private Arrived placeBehindMerge(MergedSnapshot snapshot) {
-        List<Position> floors = merge.floors().positions();
-        List<Position> known = floors.size() == snapshot.stripes().size() ? floors : Arrived.none(snapshot);
-        sealedThrough = Position.max(sealedThrough, merge.cursor());
-        return new Arrived(List.of(), merge.cursor(), known, true);
-    }
-
     private void moveTo(Arrived next, MergedSnapshot snapshot) {
-        place = next;
-        delivered = next.through();
-        if (!next.more()) {
-            placeOrdinal = snapshot.lastOrdinal();
-        }
+        arrivals.moveTo(next, snapshot);
+        delivery.movedTo(next.through());
     }
 
     private void giveProvisional(List<Slice> events) {
         if (events.isEmpty() || isClosed()) {
             return;
         }
-        for (Slice slice : events) {
-            for (int i = slice.from(); i < slice.to(); i++) {
-                if (slice.chunk().provisional(i)) {
-                    provisionalMax = Position.max(provisionalMax, slice.chunk().position(i));
-                }
-            }
-        }
+        arrivals.given(events);
         subscriber.events(events);
-    }
-
-    /** Everything at or below the frontier has been given. */
-    private void tellSealed(Position frontier) {
-        boolean all = frontier.compareTo(provisionalMax) >= 0;
-        boolean enough = all || frontier.ms() - sealedThrough.ms() >= SEALED_STEP_MS;
-        if (provisionalMax.isAfter(sealedThrough) && frontier.isAfter(sealedThrough) && enough) {
-            sealedThrough = frontier;
-            subscriber.sealed(frontier);
-        }
     }
 
     private long lag(StreamSnapshot snapshot) {
@@ -380,12 +344,12 @@ final class StreamSubscription implements Subscription {
             case SKIP -> {
                 skipping = !writable;
                 if (writable && snapshot instanceof MergedSnapshot merged && request.view() == View.LIVE) {
-                    Position from = delivered;
+                    Position from = delivery.through();
                     moveTo(Arrived.all(merged), merged);
-                    giveGap(new Gap(from, Position.max(from, merged.tail()), Gap.Reason.SKIPPED));
-                    delivered = merged.frontier();
+                    delivery.give(new Gap(from, Position.max(from, merged.tail()), Gap.Reason.SKIPPED));
+                    delivery.movedTo(merged.frontier());
                 } else if (writable) {
-                    deliver(List.of(), List.of(merge.skipTo(snapshot)));
+                    delivery.give(List.of(), List.of(merge.skipTo(snapshot)), merge);
                 }
             }
             case CLOSE ->
@@ -396,11 +360,10 @@ final class StreamSubscription implements Subscription {
 
     private void goBack() {
         Cursor cursor = cursor();
-        Arrived from = place;
+        Arrived from = arrivals.leave();
         if (from != null) {
             merge = mergeFrom(from.through(), from.floors());
-            delivered = from.through();
-            place = null;
+            delivery.movedTo(from.through());
         }
         enter(State.CATCHING_UP);
         subscriber.fellBehind(cursor);
@@ -408,53 +371,6 @@ final class StreamSubscription implements Subscription {
     }
 
     // ---- all states
-
-    private void deliver(List<Slice> events, List<Gap> gaps) {
-        List<Slice> rest = events;
-        for (Gap gap : gaps) {
-            giveEvents(AscendingMerge.through(rest, gap.from()));
-            rest = after(rest, gap.from());
-            if (!isClosed()) {
-                boolean done = !gap.to().isAfter(merge.cursor())
-                        && AscendingMerge.through(rest, gap.to()).isEmpty();
-                giveGap(gap, done);
-            }
-        }
-        giveEvents(rest);
-    }
-
-    private static List<Slice> after(List<Slice> slices, Position position) {
-        List<Slice> rest = new ArrayList<>();
-        for (Slice slice : slices) {
-            Slice kept = slice.after(position);
-            if (!kept.isEmpty()) {
-                rest.add(kept);
-            }
-        }
-        return rest;
-    }
-
-    private void giveEvents(List<Slice> events) {
-        if (!events.isEmpty() && !isClosed()) {
-            delivered = events.get(events.size() - 1).last();
-            subscriber.events(events);
-        }
-    }
-
-    private void giveGap(Gap gap) {
-        giveGap(gap, true);
-    }
-
-    /** @param done whether no event is left to be given at or below the gap's end: there may be some within a gap */
-    private void giveGap(Gap gap, boolean done) {
-        Position earliest = SeamRead.earliest(source);
-        delivered = done ? Position.max(delivered, gap.to()) : delivered;
-        subscriber.gap(gap, earliest);
-        if (request.closeOnGap() && gap.reason() != Gap.Reason.SKIPPED && !isClosed()) {
-            Problem problem = gap.reason() == Gap.Reason.EXPIRED ? source.expired(earliest) : source.missing(earliest);
-            end(problem.with("reason", gap.reason().text()));
-        }
-    }
 
     private Problem problemOf(Throwable failure) {
         if (failure instanceof Problem problem) {
@@ -489,7 +405,9 @@ final class StreamSubscription implements Subscription {
         }
         paused = false;
         guarded(() -> {
-            if (state == State.FOLLOWING && place == null && !source.snapshot().covers(merge.cursor())) {
+            if (state == State.FOLLOWING
+                    && arrivals.now() == null
+                    && !source.snapshot().covers(merge.cursor())) {
                 // It asked to stand still: that doesn't make it a slow one.
                 goBack();
             } else {
@@ -500,9 +418,9 @@ final class StreamSubscription implements Subscription {
 
     @Override
     public Cursor cursor() {
-        Arrived at = place;
+        Arrived at = arrivals.now();
         return at == null
-                ? merge.floors().cursor(source.generation(), delivered)
+                ? merge.floors().cursor(source.generation(), delivery.through())
                 : Arrived.cursor(source.generation(), at.through(), at.floors());
     }
 
