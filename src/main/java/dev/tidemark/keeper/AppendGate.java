@@ -37,6 +37,14 @@ final class AppendGate {
 
     // ---- coming ----
 
+    /** What has waited for the stripe to open goes on; where there was never an event, no producer has a history. */
+    void opened(long lastOrdinal) {
+        if (lastOrdinal == 0) {
+            producers.restored(List.of(), clock.nowMs());
+        }
+        pending.beginToWait();
+    }
+
     /** Lets an append wait for the stripe; false if it was refused. */
     boolean waits(PendingAppend append) {
         append.storedIfDropped = storedBefore(append);
@@ -111,11 +119,6 @@ final class AppendGate {
     }
 
     // ---- producers ----
-
-    /** No request was ever stored. */
-    void hasNoHistory() {
-        producers.restored(List.of(), clock.nowMs());
-    }
 
     /** Whether a request waits for what its producer stored before the stripe was opened, and that is to be found out now. */
     boolean wantsHistory() {

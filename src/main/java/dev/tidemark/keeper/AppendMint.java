@@ -37,8 +37,8 @@ final class AppendMint {
         this.clock = clock;
     }
 
-    /** Ids and ordinals begin behind what an opening found, and behind what it may have lost. */
-    void open(StripeOpening.Opened opened) {
+    /** Ids and ordinals begin behind what an opening found, and behind what may be lost: so all who count ordinals see the hole. */
+    void open(StripeOpening.Opened opened, StripeOpening start) {
         mint.startAfter(opened.lastPossible());
         clock.reached(Math.max(mint.last().ms(), keeper.reservation().startMs()));
         if (stream.createdHere()) {
@@ -48,15 +48,14 @@ final class AppendMint {
         }
         nextOrdinal = opened.lastOrdinal() + 1;
         if (opened.mayHaveLost()) {
-            // It takes an ordinal that no event will have: so all who count them see the hole.
+            // It takes an ordinal that no event will have.
             stream.passedOver(stripe.index(), nextOrdinal);
             nextOrdinal++;
         }
-    }
-
-    /** The last ordinal given out, or passed over. */
-    long lastOrdinal() {
-        return nextOrdinal - 1;
+        if (opened.sorted() && !start.missingThrough().equals(Position.ZERO)) {
+            stream.lostAtStart(
+                    stripe.index(), new StartLoss(start.missingAfter(), start.missingThrough(), nextOrdinal - 1));
+        }
     }
 
     /** Whether the append's ids stay below the reservation; if not, it is being raised. */

@@ -51,7 +51,6 @@ final class StripeKeeper {
     private final StripeMemory memory;
     private final Parting parting;
     private final StripePatrol patrol;
-    private final IdleWatch idle;
 
     private State state = State.COLD;
     /** The opening or resuming under way or done last: it may still create the key. */
@@ -70,7 +69,6 @@ final class StripeKeeper {
         this.memory = new StripeMemory(stripe, stream, keeper, clock, pending);
         this.parting = new Parting(stripe, keeper, ids, clock);
         this.patrol = new StripePatrol(stripe, keeper.clock());
-        this.idle = new IdleWatch(keeper.clock(), keeper.limits().idleMs());
     }
 
     State state() {
@@ -106,8 +104,12 @@ final class StripeKeeper {
         }
     }
 
+    /** Sends what has waited for others of its producer, then what has waited for the stripe. */
     private void sendWaiting() {
-        sendReady();
+        for (PendingAppend ready = nextReady(); ready != null; ready = nextReady()) {
+            send(ready);
+        }
+        restoreProducers();
         PendingAppend next = pending.firstWaiting();
         while (state == State.OPEN && next != null && mint.isReserved(next)) {
             PendingAppend append = pending.takeWaiting();
@@ -116,16 +118,6 @@ final class StripeKeeper {
             }
             next = pending.firstWaiting();
         }
-    }
-
-    /** Sends what has waited for others of its producer. */
-    private void sendReady() {
-        PendingAppend next = nextReady();
-        while (next != null) {
-            send(next);
-            next = nextReady();
-        }
-        restoreProducers();
     }
 
     private @Nullable PendingAppend nextReady() {
@@ -196,7 +188,6 @@ final class StripeKeeper {
     private void store(PendingAppend append) {
         memory.store(append.minted);
         gate.stored(append);
-        idle.used();
     }
 
     private void refused(PendingAppend append, LiveLogException failure) {
@@ -265,18 +256,10 @@ final class StripeKeeper {
     }
 
     private void opened(StripeOpening.Opened opened, StripeOpening start) {
-        mint.open(opened);
+        mint.open(opened, start);
         parting.opened(opened.lastEntry(), start.keyPosition());
         memory.open(opened, start.missingThrough());
-        if (opened.sorted() && !start.missingThrough().equals(Position.ZERO)) {
-            stream.lostAtStart(
-                    stripe.index(), new StartLoss(start.missingAfter(), start.missingThrough(), mint.lastOrdinal()));
-        }
-        idle.used();
-        if (opened.lastOrdinal() == 0) {
-            gate.hasNoHistory();
-        }
-        pending.beginToWait();
+        gate.opened(opened.lastOrdinal());
         become(State.OPEN);
         if (!stream.finalOnArrival()) {
             sortFromNow();
@@ -430,12 +413,12 @@ final class StripeKeeper {
         }
     }
 
-    // ---- memory ----
+    // ---- memory: what isn't folded may leave it only while Redis is there to give it ----
 
     /** The chunk that leaves memory next under pressure; null if none can. */
     @Nullable
     Chunk nextToLeave(boolean unfoldedToo) {
-        return memory.nextToLeave(unfoldedToo && liveLogIsThere());
+        return memory.nextToLeave(unfoldedToo && state == State.OPEN);
     }
 
     /** Lets go of final events that are held twice, for followers; gives the bytes. */
@@ -445,20 +428,13 @@ final class StripeKeeper {
 
     /** Lets go of the oldest chunks; see {@link Timeline#releaseOldest}. */
     long releaseOldest(long bytesWanted, long untilMs, boolean unfoldedToo) {
-        return memory.releaseOldest(bytesWanted, untilMs, unfoldedToo && liveLogIsThere());
+        return memory.releaseOldest(bytesWanted, untilMs, unfoldedToo && state == State.OPEN);
     }
 
-    /** What isn't folded may leave memory only while Redis is there to give it. */
-    private boolean liveLogIsThere() {
-        return state == State.OPEN;
-    }
-
-    /** Lets go of all memory if nobody has used the stripe for a while and everything is folded; tails come from the archive then. */
+    /** See {@link StripeMemory#retireIfIdle}. */
     void retireIfIdle() {
         boolean resting = state == State.OPEN && pending.isEmpty() && !stream.hasFollowers();
-        if (idle.isOver(resting, stream.takeUsed(stripe.index())) && !memory.hasUnfolded() && memory.holdsAny()) {
-            memory.release(0);
-        }
+        memory.retireIfIdle(resting);
     }
 
     // ---- end ----

@@ -23,6 +23,7 @@ final class StripeMemory {
     private final Keeper keeper;
     private final StreamClock clock;
     private final PendingAppends pending;
+    private final IdleWatch idle;
 
     private @Nullable Timeline timeline;
     /** Null as long as order is final on arrival. */
@@ -45,6 +46,7 @@ final class StripeMemory {
         this.keeper = keeper;
         this.clock = clock;
         this.pending = pending;
+        this.idle = new IdleWatch(keeper.clock(), keeper.limits().idleMs());
     }
 
     // ---- opening and end ----
@@ -70,6 +72,7 @@ final class StripeMemory {
             lastOrdinal++;
             timeline.lost(opened.lost(), lastOrdinal);
         }
+        idle.used();
     }
 
     /** Nothing may be given at or below what the predecessor may have called final. */
@@ -168,10 +171,6 @@ final class StripeMemory {
         return stream.snapshot(stripe.index()).tail().isAfter(watermark);
     }
 
-    boolean holdsAny() {
-        return timeline().count() > 0 || (sorting != null && sorting.holdsAny());
-    }
-
     // ---- acknowledged events ----
 
     /** Takes acknowledged events, the newest of the stripe; nobody sees them before {@link #publish}. */
@@ -180,6 +179,7 @@ final class StripeMemory {
             store(event);
         }
         timeline().release(watermark, stream.settings().tailCapacity());
+        idle.used();
     }
 
     private void store(Event event) {
@@ -267,7 +267,7 @@ final class StripeMemory {
     }
 
     /** Lets go of folded chunks beyond the newest {@code keepEvents}. */
-    void release(long keepEvents) {
+    private void release(long keepEvents) {
         if (timeline == null) {
             return;
         }
@@ -279,6 +279,21 @@ final class StripeMemory {
         if (released) {
             publish();
         }
+    }
+
+    /**
+     * Lets go of everything if nobody has used the stripe for a while and all is folded; tails come from the archive then.
+     *
+     * @param resting whether nothing is under way and nobody follows
+     */
+    void retireIfIdle(boolean resting) {
+        if (idle.isOver(resting, stream.takeUsed(stripe.index())) && !hasUnfolded() && holdsAny()) {
+            release(0);
+        }
+    }
+
+    private boolean holdsAny() {
+        return timeline().count() > 0 || (sorting != null && sorting.holdsAny());
     }
 
     /** Lets go of final events that are held twice, for followers; gives the bytes. */
