@@ -71,7 +71,12 @@ final class StripeOpening {
             Position lastEntry,
             Position lost,
             long archivedOrdinal,
-            List<Event> newest) {}
+            List<Event> newest) {
+        /** Whether events behind all these may be lost. */
+        boolean mayHaveLost() {
+            return !lost.equals(Position.ZERO);
+        }
+    }
 
     /** Once opened, where order isn't final on arrival: something is missing up to here, at the end or below; {@link Position#ZERO} if nothing is. */
     Position missingThrough() {
