@@ -359,10 +359,12 @@ public final class StreamArchive implements ArchiveAppender {
         try {
             open();
             if (watermark.equals(writer.forcedThrough())) {
-                Position earliest = publication.now().earliest();
+                Tail forced = writer.forced();
+                Position shown = publication.now().earliest();
+                Position earliest = shown.equals(Position.ZERO) ? firstEvent(forced) : shown;
                 beforeFilesWentAway = null;
-                publication.endsAt(writer.forced());
-                publication.show(earliest.equals(Position.ZERO) ? firstEvent() : earliest);
+                publication.endsAt(forced);
+                publication.show(earliest);
             } else if (!watermark.equals(publication.now().watermark())) {
                 throw new IllegalArgumentException(
                         "W of " + id + " is " + publication.now().watermark() + ", forced is up to "
@@ -373,8 +375,7 @@ public final class StreamArchive implements ArchiveAppender {
         }
     }
 
-    private Position firstEvent() {
-        Tail end = publication.end();
+    private Position firstEvent(Tail end) {
         try (Lease lease = files.lease()) {
             return Removed.firstEvent(lease.reader(), end.cycle, end.count);
         }

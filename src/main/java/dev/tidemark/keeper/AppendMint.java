@@ -169,10 +169,7 @@ final class AppendMint {
      * @param noneInFlight whether nothing was minted behind it that may still be stored
      */
     void refused(PendingAppend append, boolean noneInFlight) {
-        EventExtras extras = append.minted.get(0).extras();
-        if (extras != null) {
-            voided.giveBack(extras.voided());
-        }
+        giveBackCarried(append);
         voided.add(append.ordinals());
         if (noneInFlight) {
             nextOrdinal = voided.takeBack(nextOrdinal);
@@ -189,11 +186,20 @@ final class AppendMint {
         keeper.reservation().used(mint.last().ms());
         nextOrdinal = Math.max(lastOrdinal, stream.passedOver(stripe.index())) + 1;
         for (PendingAppend append : notStored) {
+            giveBackCarried(append);
             if (append.ordinals().last() < nextOrdinal) {
                 voided.add(append.ordinals());
             }
         }
+        voided.givenFrom(nextOrdinal);
         stream.voided(stripe.index(), voided.all());
+    }
+
+    private void giveBackCarried(PendingAppend append) {
+        EventExtras extras = append.minted.get(0).extras();
+        if (extras != null) {
+            voided.giveBack(extras.voided());
+        }
     }
 
     /** Forgets what was voided at or below {@code ordinal}: the archive accounts for it. */

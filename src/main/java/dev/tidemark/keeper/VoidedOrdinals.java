@@ -44,10 +44,18 @@ final class VoidedOrdinals {
         return taken;
     }
 
-    /** What an append carried that was refused itself: to be carried by the next one. */
+    /** What an append carried that wasn't stored itself: to be carried by the next one, unless the archive accounts for it already. */
     void giveBack(List<OrdinalRange> taken) {
-        written.removeAll(taken);
-        unwritten.addAll(taken);
+        for (OrdinalRange range : taken) {
+            if (written.remove(range)) {
+                unwritten.add(range);
+            }
+        }
+    }
+
+    /** Ordinals from {@code next} on will be given, again or for the first time. */
+    void givenFrom(long next) {
+        unwritten.removeIf(range -> range.first() >= next);
     }
 
     /** All that the archive doesn't account for yet, written or not. */

@@ -20,10 +20,10 @@ public final class Server {
     private static final long CLOCK_LOOK_MS = 50;
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final long START_TIMEOUT_MS = 120_000;
-    /** Beyond {@code shutdown_timeout}: for what has to end in any case. */
     /** Event loops for retention and for what comes from no loop. */
     private static final int LOOPS_BESIDES = 2;
 
+    /** Beyond {@code shutdown_timeout}: for what has to end in any case. */
     private static final long STOP_EXTRA_MS = 20_000;
 
     private final Vertx vertx;

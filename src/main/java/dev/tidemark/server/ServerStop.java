@@ -12,6 +12,7 @@ import dev.tidemark.keeper.StreamDirectory;
 import dev.tidemark.keeper.StreamSnapshot;
 import dev.tidemark.read.StreamReads;
 import io.vertx.core.Future;
+import io.vertx.core.Timer;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -165,7 +166,8 @@ final class ServerStop {
             LeftUnfolded.log(directory.view(), fold);
             return Future.succeededFuture();
         }
-        Future<Void> late = vertx.timer(timeoutMs).compose(passed -> {
+        Timer timeout = vertx.timer(timeoutMs);
+        Future<Void> late = timeout.compose(passed -> {
             leavesUnfolded = true;
             LOG.warn("shutdown_timeout is over: what isn't folded is still in Redis");
             LeftUnfolded.log(directory.view(), fold);
@@ -173,6 +175,7 @@ final class ServerStop {
         });
         return Future.any(Future.join(folds).transform(any -> Future.succeededFuture()), late)
                 .map(ended -> {
+                    timeout.cancel();
                     leavesUnfolded |= directory.view().stream().anyMatch(stream -> endsAboveWatermark(stream, fold));
                     return null;
                 });

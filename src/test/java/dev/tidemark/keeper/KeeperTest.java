@@ -203,6 +203,49 @@ class KeeperTest {
     }
 
     @Test
+    void ordinalsOfARefusedAppendThatAreGivenAgainAfterALostConnectionAreNotVoided() {
+        succeeded(world.append(1));
+        world.liveLog.holdReplies(Command.APPEND);
+        world.liveLog.refuseNext(Command.APPEND, Kind.OUT_OF_MEMORY, 1);
+        Future<Appends.Appended> refused = world.append(3);
+        world.liveLog.holdBytes(Command.APPEND);
+        Future<Appends.Appended> notStored = world.append(1);
+        world.liveLog.deliver();
+        assertEquals("no", problem(refused).fields().get("stored"));
+        world.liveLog.dropConnections();
+        world.pass(100);
+        succeeded(notStored);
+        succeeded(world.append(3));
+        ordinalsAreGapFreeInRedis();
+        List<Event> events = world.liveLog.events(world.stream().stripe(0));
+        assertTrue(events.stream().allMatch(event -> event.extras() == null), events::toString);
+        assertEquals(List.of(), world.stream().voided(0));
+    }
+
+    @Test
+    void whatAnAppendCarriedThatWasNotStoredIsCarriedWhenItIsSentAgain() {
+        succeeded(world.append(1));
+        world.liveLog.holdReplies(Command.APPEND);
+        world.liveLog.refuseNext(Command.APPEND, Kind.OUT_OF_MEMORY, 1);
+        Future<Appends.Appended> refused = world.append(3);
+        Future<Appends.Appended> stored = world.append(1);
+        world.liveLog.deliver();
+        assertEquals("no", problem(refused).fields().get("stored"));
+        succeeded(stored);
+        world.liveLog.holdBytes(Command.APPEND);
+        Future<Appends.Appended> carrier = world.append(1);
+        world.liveLog.dropConnections();
+        world.pass(100);
+        succeeded(carrier);
+        List<Event> events = world.liveLog.events(world.stream().stripe(0));
+        assertEquals(List.of(1L, 5L, 6L), events.stream().map(Event::ordinal).toList());
+        assertEquals(
+                "[2-4]",
+                String.valueOf(
+                        java.util.Objects.requireNonNull(events.get(2).extras()).voided()));
+    }
+
+    @Test
     void aDeletedKeyIsMadeAgainAndIdsGoOn() {
         Position before = succeeded(world.append(2)).ids().get(1);
         world.liveLog.deleteByOthers(world.stream().stripe(0));
