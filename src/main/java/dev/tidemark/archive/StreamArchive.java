@@ -378,6 +378,9 @@ public final class StreamArchive implements ArchiveAppender {
     private Position firstEvent(Tail end) {
         try (Lease lease = files.lease()) {
             return Removed.firstEvent(lease.reader(), end.cycle, end.count);
+        } catch (RuntimeException | Error failure) {
+            inDoubt = true;
+            throw failure;
         }
     }
 

@@ -110,6 +110,7 @@ final class AppendGate {
             PendingAppend append = notStored.get(i);
             if (!append.isAnswered()) {
                 append.outcomeOpen = false;
+                append.refused = false;
                 append.minted(List.of());
                 pending.waitFirst(append);
             } else {

@@ -212,4 +212,9 @@ final class AppendMint {
     long voidedCount() {
         return voided.all().stream().mapToLong(OrdinalRange::count).sum();
     }
+
+    /** How many voided ordinals the archive has come to account for since the stripe was opened. */
+    long voidedArchived() {
+        return voided.archivedCount();
+    }
 }

@@ -25,6 +25,9 @@ final class Keeper {
     private static final Logger LOG = LoggerFactory.getLogger(Keeper.class);
     static final long TICK_MS = 20;
     static final long TICK_MS_IDLE = 250;
+    /** A loop that comes no later than so much isn't away. */
+    private static final long LATE_NS = 80_000_000;
+
     private static final long BACKOFF_NS_MIN = 50_000_000;
     private static final long BACKOFF_NS_MAX = 500_000_000;
     /** How often it is looked for idle stripes, in the time until one is idle. */
@@ -295,7 +298,7 @@ final class Keeper {
 
     /** For how long its event loop has been away, nanoseconds; zero or less if it comes when it should. Any thread. */
     long awayNs() {
-        return clock.monotonicNs() - beatDueNs;
+        return clock.monotonicNs() - beatDueNs - LATE_NS;
     }
 
     /** Whether something waits for the time. */

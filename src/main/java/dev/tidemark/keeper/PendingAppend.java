@@ -36,6 +36,8 @@ final class PendingAppend {
     private Position lowestId = Position.MAX;
     /** Whether the connection broke before the answer came: only a look into Redis tells what became of it. */
     boolean outcomeOpen;
+    /** Whether Redis has refused it in a way that doesn't end it: it isn't stored, and is sent again. */
+    boolean refused;
     /** Whether it is on its way to Redis. */
     boolean inFlight;
 

@@ -183,17 +183,23 @@ final class PendingAppends {
     void expire(long waitMs, long answeredNs, String why) {
         while (!waiting.isEmpty() && ageMs(waiting.element()) > waitMs) {
             PendingAppend append = takeWaiting();
-            append.fail(Problem.unavailable(
-                    append.storedIfDropped,
-                    "the live log didn't become ready in time" + (why.isEmpty() ? "" : ": " + why)));
+            append.fail(notReady(append, why));
         }
         long limitMs = answerMsMax(answeredNs);
         for (PendingAppend append : inFlight) {
-            if (ageMs(append) <= limitMs) {
+            if (ageMs(append) <= (append.refused ? waitMs : limitMs)) {
                 return;
             }
-            append.fail(Problem.unavailable(Stored.UNKNOWN, "the live log didn't answer in time"));
+            append.fail(
+                    append.refused
+                            ? notReady(append, why)
+                            : Problem.unavailable(Stored.UNKNOWN, "the live log didn't answer in time"));
         }
+    }
+
+    private static Problem notReady(PendingAppend append, String why) {
+        return Problem.unavailable(
+                append.storedIfDropped, "the live log didn't become ready in time" + (why.isEmpty() ? "" : ": " + why));
     }
 
     /** How long an answer of Redis is waited for now. */

@@ -68,7 +68,7 @@ final class StripeKeeper {
         this.mint = new AppendMint(stripe, stream, keeper, ids, clock);
         this.memory = new StripeMemory(stripe, stream, keeper, clock, pending);
         this.parting = new Parting(stripe, keeper, ids, clock);
-        this.patrol = new StripePatrol(stripe, keeper.clock());
+        this.patrol = new StripePatrol(stripe, keeper.clock(), mint::voidedCount, mint::voidedArchived);
     }
 
     State state() {
@@ -199,16 +199,21 @@ final class StripeKeeper {
             part();
             return;
         }
+        if (failure.kind() == LiveLogException.Kind.ID_TOO_LOW || failure.kind() == LiveLogException.Kind.KEY_MISSING) {
+            // It stays in its place among those in flight: they are sent again in their order when the stripe is
+            // fenced.
+            LOG.warn("stripe {}: {}; it is fenced again", stripe, failure.getMessage());
+            append.outcomeOpen = true;
+            append.refused = true;
+            part();
+            afterAnswer();
+            return;
+        }
         if (!pending.land(append)) {
             return;
         }
         mint.refused(append, pending.noneInFlight());
         switch (failure.kind()) {
-            case ID_TOO_LOW, KEY_MISSING -> {
-                LOG.warn("stripe {}: {}; it is fenced again", stripe, failure.getMessage());
-                gate.sendAgain(List.of(append));
-                part();
-            }
             case OUT_OF_MEMORY -> {
                 keeper.counters().refusedForMemory.increment();
                 append.fail(LiveLogRefusals.refused(failure));
@@ -375,20 +380,19 @@ final class StripeKeeper {
         if (state != State.OPEN || appender == null) {
             return;
         }
-        patrol.look(appender, memory.storedOrdinal(), memory.archivedOrdinal(), mint.voidedCount())
-                .onSuccess(found -> {
-                    if (state != State.OPEN) {
-                        return;
-                    }
-                    keeper.counters().quarantined.add(found.moved());
-                    if (found.hasLess()) {
-                        memory.foldSoon();
-                    }
-                    if (found.keyGone() || found.highest().isAfter(memory.lastEntry())) {
-                        part();
-                        tryResume();
-                    }
-                });
+        patrol.look(appender, memory.storedOrdinal(), memory.archivedOrdinal()).onSuccess(found -> {
+            if (state != State.OPEN) {
+                return;
+            }
+            keeper.counters().quarantined.add(found.moved());
+            if (found.hasLess()) {
+                memory.foldSoon();
+            }
+            if (found.keyGone() || found.highest().isAfter(memory.lastEntry())) {
+                part();
+                tryResume();
+            }
+        });
     }
 
     // ---- for the fold ----

@@ -6,6 +6,7 @@ import dev.tidemark.event.StripeId;
 import dev.tidemark.livelog.LiveLogCensus;
 import dev.tidemark.livelog.StripeAppender;
 import io.vertx.core.Future;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,8 +23,12 @@ final class StripePatrol {
 
     private final StripeId stripe;
     private final Clock clock;
+    private final LongSupplier voided;
+    private final LongSupplier voidedArchived;
     /** Entries beyond one for each ordinal, as it was found last. */
     private long surplus;
+    /** {@code voidedArchived} before the last look: those were missing for it already. */
+    private long voidedSeen;
 
     private boolean looking;
     private long sweepAtNs;
@@ -40,9 +45,15 @@ final class StripePatrol {
         static final Found NOTHING = new Found(0, Position.ZERO, false, false);
     }
 
-    StripePatrol(StripeId stripe, Clock clock) {
+    /**
+     * @param voided how many ordinals are of refused appends and not accounted for by the archive
+     * @param voidedArchived how many such ordinals the archive has come to account for
+     */
+    StripePatrol(StripeId stripe, Clock clock, LongSupplier voided, LongSupplier voidedArchived) {
         this.stripe = stripe;
         this.clock = clock;
+        this.voided = voided;
+        this.voidedArchived = voidedArchived;
         this.sweepAtNs = clock.monotonicNs();
     }
 
@@ -51,20 +62,22 @@ final class StripePatrol {
      *
      * @param lastOrdinal of the newest acknowledged event
      * @param archivedOrdinal the archive accounts for all up to it
-     * @param voided how many ordinals above that are of refused appends
      */
-    Future<Found> look(StripeAppender appender, long lastOrdinal, long archivedOrdinal, long voided) {
+    Future<Found> look(StripeAppender appender, long lastOrdinal, long archivedOrdinal) {
         if (looking) {
             return Future.succeededFuture(Found.NOTHING);
         }
         looking = true;
+        long seen = voidedArchived.getAsLong();
         return appender.census(stripe)
-                .compose(census -> judge(appender, census, lastOrdinal, archivedOrdinal, voided))
-                .onComplete(looked -> looking = false);
+                .compose(census -> judge(appender, census, lastOrdinal, archivedOrdinal))
+                .onComplete(looked -> {
+                    looking = false;
+                    voidedSeen = looked.succeeded() ? seen : voidedSeen;
+                });
     }
 
-    private Future<Found> judge(
-            StripeAppender appender, LiveLogCensus census, long lastOrdinal, long archivedOrdinal, long voided) {
+    private Future<Found> judge(StripeAppender appender, LiveLogCensus census, long lastOrdinal, long archivedOrdinal) {
         if (!census.exists()) {
             LOG.warn("stripe {}: others removed its key", stripe);
             return Future.succeededFuture(new Found(0, Position.ZERO, true, lastOrdinal > archivedOrdinal));
@@ -73,7 +86,9 @@ final class StripePatrol {
         if (more) {
             return sweep(appender, Position.ZERO, Found.NOTHING).compose(found -> settle(appender, found));
         }
-        boolean fewer = census.surplus() < surplus - voided;
+        // Ordinals of refused appends that the last look may not have found missing.
+        long leftOut = voided.getAsLong() + voidedArchived.getAsLong() - voidedSeen;
+        boolean fewer = census.surplus() < surplus - leftOut;
         surplus = Math.min(surplus, census.surplus());
         boolean oldestGone = census.length() > 0 && census.firstOrdinal() > archivedOrdinal + 1;
         boolean newestGone = census.lastOrdinal() < lastOrdinal && lastOrdinal > archivedOrdinal;

@@ -11,6 +11,7 @@ import java.util.List;
 final class VoidedOrdinals {
     private final List<OrdinalRange> unwritten = new ArrayList<>();
     private final List<OrdinalRange> written = new ArrayList<>();
+    private long archivedCount;
 
     void add(OrdinalRange range) {
         unwritten.add(range);
@@ -67,6 +68,15 @@ final class VoidedOrdinals {
 
     /** Forgets those at or below {@code ordinal}: the archive accounts for them. */
     void archived(long ordinal) {
-        written.removeIf(range -> range.last() <= ordinal);
+        written.removeIf(range -> {
+            boolean accounted = range.last() <= ordinal;
+            archivedCount += accounted ? range.count() : 0;
+            return accounted;
+        });
+    }
+
+    /** How many have been forgotten so. */
+    long archivedCount() {
+        return archivedCount;
     }
 }

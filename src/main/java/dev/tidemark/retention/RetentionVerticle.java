@@ -20,7 +20,7 @@ import java.util.function.Supplier;
  */
 public final class RetentionVerticle extends VerticleBase implements FoldRequests {
     private static final long BEAT_MS = 100;
-    /** The beat while nothing changes and no time comes: an idle server is woken seldom. */
+    /** The beat while nothing changes and no time comes: an idle server is woken seldom. What begins is seen so much later. */
     private static final long BEAT_MS_IDLE = 300;
     /** How often Redis is asked how full it is. */
     private static final long MEMORY_LOOK_MS = 500;

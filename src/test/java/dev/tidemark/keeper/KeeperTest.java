@@ -203,6 +203,71 @@ class KeeperTest {
     }
 
     @Test
+    void whatIsInFlightWhenTheKeyGoesKeepsItsOrder() {
+        succeeded(world.append(1));
+        world.liveLog.holdBytes(Command.APPEND);
+        List<Future<Appends.Appended>> inFlight = List.of(world.append(1), world.append(2), world.append(1));
+        world.liveLog.deleteByOthers(world.stream().stripe(0));
+        world.liveLog.arrive();
+        world.pass(500);
+        inFlight.forEach(KeeperWorld::succeeded);
+        assertEquals(numbers(2, 5), world.live());
+        assertEquals(numbers(1, 5), world.memory());
+    }
+
+    @Test
+    void whatIsInFlightWhenIdsAreTooLowKeepsItsOrder() {
+        succeeded(world.append(1));
+        world.liveLog.holdReplies(Command.APPEND);
+        world.liveLog.refuseNext(Command.APPEND, Kind.ID_TOO_LOW, 3);
+        List<Future<Appends.Appended>> inFlight = List.of(world.append(1), world.append(2), world.append(1));
+        world.liveLog.deliver();
+        world.pass(500);
+        inFlight.forEach(KeeperWorld::succeeded);
+        assertEquals(numbers(1, 5), world.live());
+        assertEquals(numbers(1, 5), world.memory());
+        ordinalsAreGapFreeInRedis();
+    }
+
+    @Test
+    void whatWasRefusedWhileTheStripeCanNotBeFencedIsSaidNotToBeStored() {
+        succeeded(world.append(1));
+        world.liveLog.refuse(Kind.NOT_NOW, Command.FENCE);
+        world.liveLog.refuseNext(Command.APPEND, Kind.ID_TOO_LOW, 1);
+        Future<Appends.Appended> refused = world.append(1);
+        world.pass(1_500);
+        assertEquals("no", problem(refused).fields().get("stored"));
+        world.liveLog.accept();
+        world.pass(2_000);
+        assertEquals(numbers(1, 1), world.live());
+    }
+
+    @Test
+    void ordinalsLeftOutAndFoldedBetweenTwoLooksOfThePatrolAreNoLoss() {
+        succeeded(world.append(1));
+        world.pass(2_500);
+        world.liveLog.holdReplies(Command.APPEND);
+        world.liveLog.refuseNext(Command.APPEND, Kind.OUT_OF_MEMORY, 1);
+        Future<Appends.Appended> refused = world.append(3);
+        Future<Appends.Appended> stored = world.append(1);
+        world.liveLog.deliver();
+        assertTrue(refused.failed());
+        succeeded(stored);
+        succeeded(world.append(1));
+        world.seal();
+        TimelineSnapshot sealed = world.stream().snapshot(0);
+        world.folded(world.liveStream(), 0, sealed.tail(), sealed.lastOrdinal());
+        succeeded(world.append(1));
+        world.pass(2_500);
+        assertEquals(Position.ZERO, world.stream().foldSoonThrough());
+        world.liveLog.removeByOthers(
+                world.stream().stripe(0),
+                world.liveLog.events(world.stream().stripe(0)).get(1).entry());
+        world.pass(2_500);
+        assertTrue(world.stream().foldSoonThrough().isAfter(Position.ZERO));
+    }
+
+    @Test
     void ordinalsOfARefusedAppendThatAreGivenAgainAfterALostConnectionAreNotVoided() {
         succeeded(world.append(1));
         world.liveLog.holdReplies(Command.APPEND);
