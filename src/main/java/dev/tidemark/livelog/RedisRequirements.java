@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * (ACLs may forbid {@code INFO} and {@code CONFIG}) is allowed, with a warning.
  */
 final class RedisRequirements {
+    private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+
     private static final int REQUEST_BYTES = 50;
 
     private RedisRequirements() {}
@@ -114,7 +117,7 @@ final class RedisRequirements {
     }
 
     static long number(@Nullable String text) {
-        return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+        return text != null && NUMBER.matcher(text).matches() ? Long.parseLong(text) : 0;
     }
 
     /** What is wrong with a Redis and can't be allowed as the settings are, as one sentence; null if nothing is. */
