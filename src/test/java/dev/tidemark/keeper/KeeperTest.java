@@ -183,9 +183,8 @@ class KeeperTest {
         assertTrue(world.liveStream().liveLogReachable());
     }
 
-    @Test
-    void ordinalsOfARefusedAppendBelowAStoredOneAreCarriedByTheNext() {
-        succeeded(world.append(1));
+    /** An append of three is refused while one behind it is stored. */
+    private void refusedBelowAStored() {
         world.liveLog.holdReplies(Command.APPEND);
         world.liveLog.refuseNext(Command.APPEND, Kind.OUT_OF_MEMORY, 1);
         Future<Appends.Appended> refused = world.append(3);
@@ -193,13 +192,23 @@ class KeeperTest {
         world.liveLog.deliver();
         assertEquals("no", problem(refused).fields().get("stored"));
         succeeded(stored);
-        succeeded(world.append(1));
+    }
+
+    private void theThirdEventCarriesWhatWasRefused() {
         List<Event> events = world.liveLog.events(world.stream().stripe(0));
         assertEquals(List.of(1L, 5L, 6L), events.stream().map(Event::ordinal).toList());
         assertEquals(
                 "[2-4]",
                 String.valueOf(
                         java.util.Objects.requireNonNull(events.get(2).extras()).voided()));
+    }
+
+    @Test
+    void ordinalsOfARefusedAppendBelowAStoredOneAreCarriedByTheNext() {
+        succeeded(world.append(1));
+        refusedBelowAStored();
+        succeeded(world.append(1));
+        theThirdEventCarriesWhatWasRefused();
     }
 
     @Test
@@ -246,13 +255,7 @@ class KeeperTest {
     void ordinalsLeftOutAndFoldedBetweenTwoLooksOfThePatrolAreNoLoss() {
         succeeded(world.append(1));
         world.pass(2_500);
-        world.liveLog.holdReplies(Command.APPEND);
-        world.liveLog.refuseNext(Command.APPEND, Kind.OUT_OF_MEMORY, 1);
-        Future<Appends.Appended> refused = world.append(3);
-        Future<Appends.Appended> stored = world.append(1);
-        world.liveLog.deliver();
-        assertTrue(refused.failed());
-        succeeded(stored);
+        refusedBelowAStored();
         succeeded(world.append(1));
         world.seal();
         TimelineSnapshot sealed = world.stream().snapshot(0);
@@ -290,24 +293,13 @@ class KeeperTest {
     @Test
     void whatAnAppendCarriedThatWasNotStoredIsCarriedWhenItIsSentAgain() {
         succeeded(world.append(1));
-        world.liveLog.holdReplies(Command.APPEND);
-        world.liveLog.refuseNext(Command.APPEND, Kind.OUT_OF_MEMORY, 1);
-        Future<Appends.Appended> refused = world.append(3);
-        Future<Appends.Appended> stored = world.append(1);
-        world.liveLog.deliver();
-        assertEquals("no", problem(refused).fields().get("stored"));
-        succeeded(stored);
+        refusedBelowAStored();
         world.liveLog.holdBytes(Command.APPEND);
         Future<Appends.Appended> carrier = world.append(1);
         world.liveLog.dropConnections();
         world.pass(100);
         succeeded(carrier);
-        List<Event> events = world.liveLog.events(world.stream().stripe(0));
-        assertEquals(List.of(1L, 5L, 6L), events.stream().map(Event::ordinal).toList());
-        assertEquals(
-                "[2-4]",
-                String.valueOf(
-                        java.util.Objects.requireNonNull(events.get(2).extras()).voided()));
+        theThirdEventCarriesWhatWasRefused();
     }
 
     @Test
